@@ -65,8 +65,7 @@ _NAMES = {
         "catalogue", "catalogue_instance", "instance_document", "parse_cluster", "parse_instance", "read_cluster",
         "read_instance", "read_sizes", "Sizes", "write_instance",
     ),
-    "theory.exact.configurations": ("count", "feasible", "maximal"),
-    "theory.exact.knapsack": ("max_reward", "max_weight"),
+    "theory.exact.knapsack": ("count", "feasible", "max_reward", "max_weight", "maximal"),
     "theory.greedy": (
         "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution", "global_greedy",
         "greedy_configurations", "greedy_placement", "is_global_greedy", "is_permutation_of_proposition_3_1",

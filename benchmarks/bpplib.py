@@ -23,8 +23,7 @@ from statistics import median
 import numpy as np
 
 from theory.errors import InputError, TooLargeError
-from theory.partition.pricing import dearest, dearest_once
-from theory.partition.stock import Stock, bins
+from theory.exact.columns import Stock, bins
 
 ROUNDING = 1e-9
 """By which prices in floats may seem to make a configuration worth more than its server."""
@@ -73,12 +72,12 @@ def is_sound(jobs: Jobs, found: Stock, *, proper: bool) -> bool:
             have[j] += k * amount
     carried = all(slots >= number for slots, number in zip(have, jobs.numbers, strict=True))
     equal = found.servers == sum(x for _, x in found.patterns) == sum(map(Fraction.__mul__, found.prices, jobs.numbers))
-    sizes = np.array(jobs.sizes)
-    most = np.minimum(jobs.numbers, jobs.capacity // sizes) if proper else np.ones(len(sizes), np.int64)
-    items = np.repeat(np.arange(len(sizes)), most)
-    prices = np.array([float(price) for price in found.prices])
-    worth = (dearest_once if proper else dearest)(sizes[items], prices[items], jobs.capacity)[0]
-    return carried and equal and min(found.prices) >= 0 and worth <= 1 + ROUNDING
+    worth = np.zeros(jobs.capacity + 1)  # the greatest within each capacity, one job after another
+    for size, number, price in zip(jobs.sizes, jobs.numbers, found.prices, strict=True):
+        fits = jobs.capacity // size
+        for _ in range(min(number, fits) if proper else fits):
+            worth[size:] = np.maximum(worth[size:], worth[:-size] + float(price))
+    return carried and equal and min(found.prices) >= 0 and worth[-1] <= 1 + ROUNDING
 
 
 def of_each_folder(root: Path, most: int | None) -> Iterator[tuple[str, list[Path]]]:

@@ -22,7 +22,7 @@ from benchmarks.hulls import (
     qhull,
 )
 from bounds.views.tables import aligned
-from theory.exact.configurations import feasible
+from theory.exact.knapsack import feasible
 from theory.instance import additive
 from theory.region.facets import region_facets
 

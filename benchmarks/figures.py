@@ -97,7 +97,7 @@ def greedy_and_optimum(*, by_cvxpy: bool) -> float:
 
     from benchmarks.greedy import cvxpy_value
     from bounds.results.instances import four_types
-    from theory.exact.configurations import feasible
+    from theory.exact.knapsack import feasible
     from theory.greedy.optimal import solve
 
     instance = four_types()
@@ -119,7 +119,7 @@ def worst() -> float:
 def facets(*, by_qhull: bool) -> float:
     """Measure the facets of five types of prime sizes on 40."""
     from benchmarks.hulls import PRIMES, qhull
-    from theory.exact.configurations import feasible
+    from theory.exact.knapsack import feasible
     from theory.instance import additive
     from theory.region.facets import region_facets
 
@@ -141,7 +141,7 @@ def configuration_program(sizes: int) -> float:
 def cutting_stock() -> float:
     """Measure the exact configuration program of 1,000 jobs with 10 to 70 % of 10,000."""
     from benchmarks.throughput import drawn_jobs
-    from theory.partition.stock import stock
+    from theory.exact.columns import stock
 
     sizes, numbers = drawn_jobs("uniform", 1000, 10_000)
     return cpu(lambda: stock(sizes, numbers, 10_000), 1)

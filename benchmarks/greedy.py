@@ -20,8 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bounds.adversary.workload import worst_workload
 from bounds.results.instances import collection, four_types
-from theory.exact.configurations import count, feasible, maximal
-from theory.exact.knapsack import max_reward
+from theory.exact.knapsack import count, feasible, max_reward, maximal
 from theory.greedy.optimal import AssignmentProgram, solve
 from theory.instance import Additive, Instance, additive
 from theory.numbers import to_integers

@@ -19,7 +19,7 @@ from benchmarks.facets import facets_beside_peers
 from benchmarks.greedy import exponent, say, seconds
 from benchmarks.grids import intensities_on_fine_grids
 from benchmarks.hulls import PRIMES, Inequalities, inequalities, ours, ppl, ppl_hull, qhull
-from theory.exact.configurations import count, feasible
+from theory.exact.knapsack import count, feasible
 from theory.instance import Instance, additive, pooled
 from theory.region.membership import CapacityProgram
 from theory.region.oracles import RULES, oracle

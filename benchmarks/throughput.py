@@ -22,12 +22,12 @@ from statistics import median
 
 import numpy as np
 
+from theory.exact.columns import stock
 from theory.files.google import REQUESTS, google_law
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
 from theory.partition.rounded import Supportable, supportable
-from theory.partition.stock import stock
 from theory.partition.universal import universal_cells, vqs_workload
 
 

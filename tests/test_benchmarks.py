@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bpplib, figures
-from theory.partition.stock import bins
+from theory.exact.columns.cutting_stock import bins
 
 QUICK = [figure for figure in figures.FIGURES if figure.peer is not None and "1,000 x" not in figure.name]
 

@@ -16,8 +16,8 @@ from fluid.simulation.oracle import heaviest
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
 from theory.compiled import plain
-from theory.exact.configurations import feasible
-from theory.exact.knapsack import max_reward, max_weight
+from theory.exact.knapsack.configurations import feasible
+from theory.exact.knapsack.greatest import max_reward, max_weight
 from theory.files.instances import instance_document
 from theory.greedy.assignment import MaxRewards
 from theory.instance import Configuration, Instance, additive

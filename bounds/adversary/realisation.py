@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bounds.adversary.budget import Budget
 from bounds.adversary.chains import Chain
-from theory.exact.linear import LinearProgram
+from theory.exact.programs import LinearProgram
 from theory.instance import Instance, additive
 from theory.numbers import to_integers
 

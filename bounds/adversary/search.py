@@ -14,8 +14,7 @@ import numpy as np
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.workload import PathProgram, worst_workload
 from theory.exact.knapsack import max_weight, weight
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Number
+from theory.exact.programs import LinearProgram, Number
 from theory.greedy.assignment import GreedyAssignment, Step, global_greedy
 from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Additive, Configuration, Instance

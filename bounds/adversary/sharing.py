@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf

@@ -13,8 +13,7 @@ from fractions import Fraction
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from theory.exact.columns import ConfigurationColumns
 from theory.exact.knapsack import weight
-from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.solver import Bound, Number
+from theory.exact.programs import Bound, LinearProgram, Number, Vertex
 from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
 

@@ -64,7 +64,7 @@ def to_draw(path: Path | None) -> Path | None:
 def to_allow(context: typer.Context, nodes: int | None) -> int | None:
     """Set the limit of nodes of branch and bound while the command runs."""
     if nodes is not None:
-        from theory.exact.nodes import allowing
+        from theory.exact.knapsack.search import allowing
 
         context.with_resource(allowing(nodes))
     return nodes

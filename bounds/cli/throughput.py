@@ -152,8 +152,8 @@ def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:
 
 def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fraction, int] | None:
     """Return the number of jobs and bounds of their bins; the law must say how many there are of each size."""
-    from theory.partition.packing import first_fit_decreasing
-    from theory.partition.stock import bins
+    from theory.exact.columns import bins, largest_first
+    from theory.instance import Additive
 
     law = sizes.law
     exact = [Fraction(count) for count in sizes.counts] if jobs is None else [jobs * p for _, p in law.atoms]
@@ -171,4 +171,6 @@ def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fr
         raise InputError("--jobs: the configuration program could not be solved exactly")
     # a configuration is proper if no more of a size is in it than there are jobs
     by_any, by_proper = (bound.servers for bound in needed)
-    return sum(counts), by_any, by_proper, first_fit_decreasing(in_units, counts, units)
+    bin_space = Additive(("size",), (units,), tuple((size,) for size in in_units), (Fraction(1, units),))
+    packed = sum(largest_first(bin_space, counts, divisible=False)[1].tolist())  # First-Fit Decreasing
+    return sum(counts), by_any, by_proper, packed

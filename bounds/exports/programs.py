@@ -108,7 +108,7 @@ def servers_of(model: checker.Model, listed: Sequence[tuple[int, Configuration]]
     """Return the maximal configurations of all pools with those listed, or the latter only where there are too many."""
     import numpy as np
 
-    from theory.exact.configurations import maximal
+    from theory.exact.knapsack import maximal
     from theory.instance import Additive, Explicit
 
     columns: list[list[Configuration]] = []

@@ -66,7 +66,7 @@ def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit
     if not exact_fit:
         workload = [Fraction(int(generator.integers(0, 9)), int(generator.integers(1, 5))) for _ in range(width)]
         return pooled(shares, demands.tolist(), rewards, workload)
-    from theory.exact.configurations import maximal
+    from theory.exact.knapsack import maximal
 
     empty = pooled(shares, demands.tolist(), rewards)
     workload = [Fraction(0)] * width

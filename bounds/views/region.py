@@ -19,7 +19,7 @@ from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, 
 from bounds.views.tables import aligned
 from bounds.views.text import and_more, many, packed, short
 from theory.errors import InputError, TooLargeError, quoted
-from theory.exact.configurations import count, count_maximal, feasible
+from theory.exact.knapsack import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space

@@ -28,7 +28,7 @@ from fluid.simulation.slotted import state as slotted
 from fluid.simulation.slotted.model import slotted_scenario
 from fluid.simulation.state import Setting, copied, key
 from theory.errors import InputError, TooLargeError
-from theory.exact import rational
+from theory.exact.programs import solve_dense
 from theory.instance import Instance
 
 STATES = 1000
@@ -321,6 +321,6 @@ def _stationary(part: Sequence[int], ends: Sequence[Sequence[tuple[Fraction, int
             matrix[place[i]][place[i]] -= rate
     # the balance equations sum to 0, so one of them gives way to sum of the law = 1
     matrix[0] = [Fraction(1)] * len(part)
-    law = rational.solve(matrix, [1] + [0] * (len(part) - 1))
+    law = solve_dense(matrix, [1] + [0] * (len(part) - 1))
     assert law is not None, "a closed set whose states reach each other has one stationary law"
     return law

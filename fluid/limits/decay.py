@@ -28,8 +28,7 @@ from math import sqrt
 import numpy as np
 
 from fluid.limits.max_weight import MaxWeight, Vector, minimum_norm
-from theory.exact.linear import InfeasibleError, LinearProgram
-from theory.exact.rational import solve as solve_exactly
+from theory.exact.programs import InfeasibleError, LinearProgram, solve_dense
 from theory.instance import Instance
 from theory.numbers import total
 from theory.region.facets import Facet, Region, region_facets
@@ -151,7 +150,7 @@ def escape_velocity(instance: Instance) -> tuple[Fraction, ...]:
         for one in gaps
     ]
     system.append([Fraction(1)] * len(gaps) + [Fraction(0)])
-    weights = solve_exactly(system, [0] * len(gaps) + [1])
+    weights = solve_dense(system, [0] * len(gaps) + [1])
     assert weights is not None, "the points around the nearest one are affinely independent"
     nearest = [total(w * gap[j] for w, gap in zip(weights[:-1], gaps, strict=True)) for j in range(len(rates))]
     away = [mu * p for mu, p in zip(rates, nearest, strict=True)]

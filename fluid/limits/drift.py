@@ -42,8 +42,8 @@ from fluid.simulation.queue.policies.nonpreemptive import NONPREEMPTIVE, beta_no
 from fluid.simulation.state import MOVES, Setting, State, copied
 from theory.compiled import plain
 from theory.errors import InputError
-from theory.exact.configurations import maximal
-from theory.exact.linear import InfeasibleError, LinearProgram
+from theory.exact.knapsack import maximal
+from theory.exact.programs import InfeasibleError, LinearProgram
 from theory.instance import Configuration, Instance, Space
 from theory.numbers import to_integers, total
 

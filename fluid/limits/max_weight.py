@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import InputError
-from theory.exact.configurations import feasible
+from theory.exact.knapsack import feasible
 from theory.instance import Instance
 
 Vector = NDArray[np.float64]
@@ -35,7 +35,7 @@ class MaxWeight:
     Parameters
     ----------
     instance : Instance
-        All its feasible configurations are listed, so it must have few enough (`theory.exact.configurations.feasible`).
+        All its feasible configurations are listed, so it must have few enough (`theory.exact.knapsack.feasible`).
 
     Attributes
     ----------

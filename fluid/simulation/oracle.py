@@ -22,7 +22,7 @@ from fluid.simulation.state import QUEUE, Setting, queue_fields, start
 from fluid.simulation.structures.bitset import discard, empty_sets, insert
 from theory.compiled import step
 from theory.errors import InputError, TooLargeError
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.instance import Additive
 
 LIMIT = 4_000_000

@@ -14,7 +14,7 @@ from bounds import checker
 from bounds.certificates.document import beyond_checker
 from bounds.cli import run
 from theory.errors import TooLargeError
-from theory.exact.nodes import Nodes
+from theory.exact.knapsack.search import Nodes
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import CapacityProgram

@@ -8,7 +8,7 @@ from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.search import worst_instance
 from bounds.results.instances import four_types
 from theory.errors import InputError, TooLargeError
-from theory.exact.knapsack import max_reward
+from theory.exact.knapsack.greatest import max_reward
 from theory.instance import additive, explicit, pooled
 
 

@@ -19,9 +19,9 @@ from bounds.cli import run
 from bounds.views.answers import Answer, schema
 from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
 from theory.errors import InputError
+from theory.exact.columns.cutting_stock import stock
 from theory.files.items import ItemList, parse_items
 from theory.greedy import servers
-from theory.partition.stock import stock
 
 CAPACITY = (6, 5)
 ROWS = st.lists(st.tuples(st.integers(0, CAPACITY[0]), st.integers(0, CAPACITY[1])).filter(any), min_size=1, max_size=7)

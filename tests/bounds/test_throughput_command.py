@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from theory.partition import bounding, rounded
+from theory.exact.knapsack import greatest as knapsack
+from theory.partition import bounding
 from theory.partition.bounding import Bracket
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -112,7 +113,8 @@ def test_a_fine_grid_is_exact_where_asked_and_within_memory(
     assert (
         answer([str(path), "--gap", "0"], capsys)["maximum"]["exact"] == "3"
     )  # three quarters of a server hold 0.12, 0.27, 0.58
-    monkeypatch.setattr(rounded, "MANY", 0)  # so that no branch and bound takes over
+    monkeypatch.setattr(knapsack, "LISTED", 0)
+    monkeypatch.setattr(knapsack, "MANY", 0)  # so that no branch and bound takes over
     assert run(["throughput", str(path), "--gap", "0", "--exact-cells", "1"]) == 0
     told = capsys.readouterr()
     assert "exactly" not in told.out

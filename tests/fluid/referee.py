@@ -17,7 +17,7 @@ import numpy as np
 from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
 from fluid.simulation.state import Setting
-from theory.exact.knapsack import max_reward
+from theory.exact.knapsack.greatest import max_reward
 from theory.instance import Instance
 
 Server = int

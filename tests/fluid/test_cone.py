@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bounds.testing import instances
 from fluid.limits.drift import Algorithm1, angle_constant, least_move
 from theory.errors import InputError
-from theory.exact.configurations import maximal
+from theory.exact.knapsack.configurations import maximal
 from theory.greedy.servers import max_jobs
 from theory.instance import Instance, additive, pooled
 

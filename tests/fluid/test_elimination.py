@@ -21,7 +21,7 @@ from fluid.chains.queue import queue_law, slotted_law
 from fluid.chains.truncation import _greatest
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
-from theory.exact import rational
+from theory.exact.programs import rational
 from theory.instance import Instance, additive
 
 LOADS = st.builds(Fraction, st.floats(1e-3, 1e3))
@@ -58,7 +58,7 @@ def exact_generator(matrix: NDArray[np.float64], outside: list[float]) -> list[l
 def test_every_probability_has_a_small_relative_error(matrix: NDArray[np.float64], block: int) -> None:
     n = len(matrix)
     balance = [list(column) for column in zip(*exact_generator(matrix, [0.0] * n), strict=True)]
-    exact = rational.solve([[Fraction(1)] * n, *balance[1:]], [1] + [0] * (n - 1))
+    exact = rational.solve_dense([[Fraction(1)] * n, *balance[1:]], [1] + [0] * (n - 1))
     assert exact is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "BLOCK", block)  # several blocks, as of large chains
@@ -73,7 +73,7 @@ def test_every_expected_total_has_a_small_relative_error(matrix: NDArray[np.floa
     n = len(matrix)
     outside = [rate * 1e-12] + [0.0] * (n - 1)
     values = np.arange(1.0, n + 1)
-    exact = rational.solve(exact_generator(matrix, outside), [Fraction(value) for value in values.tolist()])
+    exact = rational.solve_dense(exact_generator(matrix, outside), [Fraction(value) for value in values.tolist()])
     assert exact is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "BLOCK", block)

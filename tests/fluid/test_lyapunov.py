@@ -13,7 +13,7 @@ from bounds.results.instances import dynamic_instance
 from bounds.testing import explicit_instances, instances
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of
-from theory.exact.configurations import maximal
+from theory.exact.knapsack.configurations import maximal
 from theory.greedy.assignment import global_greedy
 from theory.instance import Instance, additive
 

@@ -21,7 +21,7 @@ from fluid.simulation.measures import PREEMPTION, REFUSAL
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
 from theory.errors import InputError
-from theory.exact.configurations import feasible
+from theory.exact.knapsack.configurations import feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import greedy_placement
 from theory.instance import Instance, additive, explicit, pooled

@@ -19,8 +19,8 @@ import pytest
 
 from bounds.results.instances import random_instance, tight_family, tight_family_additive
 from bounds.results.packproof.region import harmonic
-from theory.exact.configurations import feasible
-from theory.exact.knapsack import max_reward
+from theory.exact.knapsack.configurations import feasible
+from theory.exact.knapsack.greatest import max_reward
 from theory.greedy.assignment import global_greedy, is_permutation_of_proposition_3_1, sequential_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Configuration, Instance, explicit, pooled

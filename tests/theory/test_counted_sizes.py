@@ -14,9 +14,10 @@ from bounds.adversary.items import Items
 from bounds.cli import run
 from bounds.views.attack import case_document
 from theory.errors import InputError
+from theory.exact.columns.starts import largest_first
 from theory.files.instances import write_tables
 from theory.files.sizes import parse_sizes, read_sizes, sizes_document
-from theory.partition.packing import first_fit_decreasing
+from theory.instance import additive
 
 
 def literal(items: list[int], capacity: int) -> int:
@@ -33,12 +34,24 @@ def literal(items: list[int], capacity: int) -> int:
 
 
 @given(
-    st.integers(2, 60).flatmap(lambda c: st.tuples(st.just(c), st.dictionaries(st.integers(1, c), st.integers(1, 9))))
+    st.integers(2, 60).flatmap(
+        lambda c: st.tuples(st.just(c), st.dictionaries(st.integers(1, c), st.integers(1, 9), min_size=1))
+    )
 )
 def test_counted_first_fit_decreasing_is_the_literal_one(case: tuple[int, dict[int, int]]) -> None:
     capacity, counts = case
     items = [size for size, count in counts.items() for _ in range(count)]
-    assert first_fit_decreasing(list(counts), list(counts.values()), capacity) == literal(items, capacity)
+    servers = additive([capacity], [[size] for size in counts]).pools[0].space
+    packed = largest_first(servers, list(counts.values()), divisible=False)[1]
+    assert sum(packed.tolist()) == literal(items, capacity)
+
+
+def test_first_fit_decreasing_of_very_many_jobs() -> None:
+    for unit in (1, 10**20):  # beyond 64 bits too
+        space = additive([3 * unit], [[1 * unit + 1], [unit]]).pools[0].space
+        configurations, servers = largest_first(space, [0, 10**12 * unit], divisible=False)
+        assert configurations.tolist() == [[0, 3], [0, 1]]
+        assert servers.tolist() == [(10**12 * unit - 1) // 3, 1]
 
 
 COUNTS = {"2/5": 3, "3/5": 2, "0.2": 1}

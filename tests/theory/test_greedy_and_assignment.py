@@ -13,19 +13,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import theory.exact.columns
 from bounds.certificates.assignment import assignment_certificate
 from bounds.checker import check
 from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
-from theory.exact.configurations import feasible, maximal
-from theory.exact.knapsack import max_reward
+from theory.exact.columns import generation
+from theory.exact.columns.cutting_stock import bins
+from theory.exact.knapsack.configurations import feasible, maximal
+from theory.exact.knapsack.greatest import max_reward
 from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
 from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
 from theory.greedy.servers import MOST_JOBS, greedy_placement, least_servers, lemma_b1_bound
 from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
-from theory.partition.stock import bins
 
 every_kind = instances(max_pools=3) | explicit_instances()
 
@@ -71,9 +71,9 @@ def test_the_optimum_is_certified_and_greedy_keeps_its_guarantee(instance: Insta
 def test_column_generation_is_enumeration(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         listed = optimal_assignment(instance).reward
-        patch.setattr(theory.exact.columns, "ENUMERATE_BELOW", 0)
+        patch.setattr(generation, "ENUMERATE_BELOW", 0)
         assert optimal_assignment(instance).reward == listed
-        patch.setattr(theory.exact.columns.ConfigurationColumns, "_generate", lambda *_: None)  # exact pricing alone
+        patch.setattr(generation.ConfigurationColumns, "_generate", lambda *_: None)  # exact pricing alone
         assert optimal_assignment(instance).reward == listed
 
 

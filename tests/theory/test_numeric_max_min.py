@@ -84,7 +84,7 @@ def test_exact_shares_pass_with_their_own_prices_and_altered_ones_do_not(mechani
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_proved_is_true(seed: int) -> None:
     """The gain of every user alone, by an exact program, is at most the eps that the prices prove for all."""
-    from theory.exact.linear import LinearProgram
+    from theory.exact.programs.linear import LinearProgram
     from theory.sharing.model import occupation
 
     instance = drawn(seed, 6, 3)

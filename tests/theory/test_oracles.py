@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bounds.testing import instances
 from theory.compiled import bound, kernel, plain
 from theory.errors import InputError, TooLargeError
-from theory.exact.configurations import feasible
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack.configurations import feasible
+from theory.exact.knapsack.greatest import max_weight
 from theory.instance import Additive, Instance, additive, explicit
 from theory.region.oracles import RULES, lemma_6_1, oracle, server_table
 from theory.region.subset import kept_fraction, single_types

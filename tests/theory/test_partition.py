@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.certificates.throughput import throughput_certificate
-from theory.exact.configurations import feasible, maximal
+from theory.exact.knapsack.configurations import feasible, maximal
 from theory.instance import Additive
 from theory.partition.bounding import bracket, brackets
 from theory.partition.cuts import by_cuts, by_sets, equal_probability

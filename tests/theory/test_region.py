@@ -15,9 +15,9 @@ from scipy.spatial import ConvexHull
 
 from bounds.testing import explicit_instances, instances, rationals
 from theory.errors import InputError, TooLargeError
-from theory.exact import columns
-from theory.exact.configurations import count_maximal, feasible, maximal
-from theory.exact.divided import divided
+from theory.exact.columns import generation as columns
+from theory.exact.columns.starts import divided
+from theory.exact.knapsack.configurations import count_maximal, feasible, maximal
 from theory.files.polymake import polymake_text
 from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total
@@ -147,7 +147,7 @@ def test_many_types_on_several_pools(pools: int, monkeypatch: pytest.MonkeyPatch
     demands = [[generator.randint(1, 30), generator.randint(1, 90)] for _ in range(40)]
     instance = pooled(capacities, demands, workload=[Fraction(generator.randint(1, 100), 100) for _ in demands])
     value = CapacityProgram(instance).intensity().value
-    monkeypatch.setattr("theory.exact.divided.divided", lambda *_: None)
+    monkeypatch.setattr("theory.exact.columns.generation.divided", lambda *_: None)
     assert CapacityProgram(instance).intensity().value == value
     monkeypatch.setattr(columns.ConfigurationColumns, "serve", lambda *_: None)
     assert CapacityProgram(instance).intensity().value == value

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from bounds.testing import instances
 from theory.compiled import plain
 from theory.errors import TooLargeError
-from theory.exact import branching, columns, knapsack, search
-from theory.exact.configurations import reduced
-from theory.exact.knapsack import max_weight, too_fine
-from theory.exact.nodes import allowing
+from theory.exact.columns import generation as columns
+from theory.exact.columns import pricing
+from theory.exact.knapsack import branching, search
+from theory.exact.knapsack import greatest as knapsack
+from theory.exact.knapsack.configurations import reduced
+from theory.exact.knapsack.greatest import max_weight, too_fine
+from theory.exact.knapsack.search import allowing
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
 from theory.region.membership import CapacityProgram
@@ -144,9 +147,9 @@ def test_branching_and_tables_agree(resources: int, monkeypatch: pytest.MonkeyPa
             patch.setattr(knapsack, "_by_table", None)
             assert [max_weight(space, weights), max_weight(space, with_ties)] == expected
             worth = sum(w * s for w, s in zip(weights, expected[0], strict=True))
-            assert not knapsack.heavier(space, weights, worth)
-            assert knapsack.heavier(space, weights, worth - 1)
-            assert knapsack.greatest_weight(space, weights, [expected[1]]) == worth
+            assert not pricing.heavier(space, weights, worth)
+            assert pricing.heavier(space, weights, worth - 1)
+            assert pricing.greatest_weight(space, weights, [expected[1]]) == worth
 
 
 def some_tree(seed: int) -> tuple[np.ndarray, branching.Tree]:
@@ -159,7 +162,7 @@ def some_tree(seed: int) -> tuple[np.ndarray, branching.Tree]:
         row[r % width] = max(row[r % width], level // 12)
     top = generator.choice([3, 10**6, 2**branching.BITS // (n * 12 * 2)])
     weights = [generator.randint(0, top) for _ in range(n)]
-    made = branching.tree(np.array(capacity), np.array(demands), np.array(weights))
+    made = branching.new_tree(np.array(capacity), np.array(demands), np.array(weights))
     return np.array(capacity), made
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from theory.exact import rational, sparse
+from theory.exact.programs import rational
 
 
 def drawn(seed: int, size: int, extra: int) -> tuple[list[dict[int, Fraction]], list[Fraction]]:
@@ -25,13 +25,13 @@ def drawn(seed: int, size: int, extra: int) -> tuple[list[dict[int, Fraction]], 
     return rows, [Fraction(generator.randint(-20, 20), 7) for _ in range(size)]
 
 
-@pytest.mark.parametrize("size", [1, 7, sparse.SMALL, sparse.SMALL + 1, 120])
+@pytest.mark.parametrize("size", [1, 7, rational.SMALL, rational.SMALL + 1, 120])
 @pytest.mark.parametrize("extra", [0, 5, 200])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_equation_holds(seed: int, extra: int, size: int) -> None:
     rows, right = drawn(seed, size, extra)
-    values = sparse.solve(rows, right)
-    dense = rational.solve([[row.get(j, 0) for j in range(size)] for row in rows], right)
+    values = rational.solve_sparse(rows, right)
+    dense = rational.solve_dense([[row.get(j, 0) for j in range(size)] for row in rows], right)
     assert values == dense
     if values is not None:
         assert [sum(v * values[j] for j, v in row.items()) for row in rows] == right
@@ -40,8 +40,8 @@ def test_every_equation_holds(seed: int, extra: int, size: int) -> None:
 @pytest.mark.parametrize("size", [5, 80])
 def test_singular(size: int) -> None:
     rows, right = drawn(1, size, 10)
-    assert sparse.solve([*rows[:-1], {j: 2 * v for j, v in rows[0].items()}], right) is None
-    assert sparse.solve([*rows[:-1], {}], right) is None
-    assert sparse.solve([{j: v for j, v in row.items() if j} for row in rows], right) is None
+    assert rational.solve_sparse([*rows[:-1], {j: 2 * v for j, v in rows[0].items()}], right) is None
+    assert rational.solve_sparse([*rows[:-1], {}], right) is None
+    assert rational.solve_sparse([{j: v for j, v in row.items() if j} for row in rows], right) is None
     column = [{j: v for j, v in row.items() if j > 1} | {0: Fraction(1), 1: Fraction(-3)} for row in rows]
-    assert sparse.solve(column, right) is None
+    assert rational.solve_sparse(column, right) is None

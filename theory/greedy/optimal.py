@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from theory.exact.columns import ConfigurationColumns, trimmed
 from theory.exact.knapsack import weight
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration, Instance
 from theory.numbers import total
@@ -108,9 +107,7 @@ class AssignmentProgram:
         ]
         gamma = vertex.dual[width:]
         served = vertex.primal[:width]
-        columns = trimmed(
-            [(p, k, vertex.primal[column]) for p, k, column in self._columns.items() if vertex.primal[column]], served
-        )
+        columns = trimmed(self._columns.amounts(vertex.primal), served)
         alpha = tuple(max(Fraction(0), reward - price) for reward, price in zip(u, beta, strict=True))
         # strong duality: sum u_j y_j = sum alpha_j rho_j + sum gamma_p share_p
         value = weight(served, u)

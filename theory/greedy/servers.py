@@ -11,12 +11,9 @@ import highspy
 import numpy as np
 
 from theory.errors import InputError, TooLargeError
-from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
-from theory.exact.configurations import reduced
-from theory.exact.filling import packing
-from theory.exact.knapsack import weight
-from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.solver import Bound
+from theory.exact.columns import ConfigurationColumns, PoolColumn, largest_first, slots_of, trimmed
+from theory.exact.knapsack import reduced, weight
+from theory.exact.programs import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import ceiling, total
@@ -173,7 +170,7 @@ def max_jobs(instance: Instance) -> int:
 class LeastServers:
     """Bounds on the least number of servers whose slots carry given jobs."""
 
-    lower: int  # at least `priced`, and more where `theory.partition.stock.bins` proves more by proper configurations
+    lower: int  # at least `priced`, and more where `theory.exact.columns.bins` proves more by proper configurations
     upper: int  # attained by `columns`
     slot_prices: tuple[Fraction, ...]  # of each type
     columns: tuple[tuple[int, Configuration, int], ...]  # pool, configuration, servers
@@ -204,8 +201,8 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     binds, the program of `packproof throughput` over proper configurations, which hold no more jobs of a type than
     there are, raises the lower bound, where it is small enough. Upper bound: the best of the rounded-up vertex, a
     node-limited integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from
-    nothing and on top of the rounded-down vertex (`theory.exact.filling.packing`); all recounted in integers. Where
-    they meet, the number is exact.
+    nothing and on top of the rounded-down vertex (`theory.exact.columns.largest_first`); all recounted in integers.
+    Where they meet, the number is exact.
 
     Examples
     --------
@@ -232,22 +229,25 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     proof = cover.on(instance, lower - 1)
     prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
     vertex = cover.on(instance, lower)
-    columns = list(cover.columns.items())
-    best = trimmed([(p, k, Fraction(ceil(vertex.primal[i]))) for p, k, i in columns if vertex.primal[i]], need)
+    amounts = cover.columns.amounts(vertex.primal)
+    best = trimmed([(p, k, Fraction(ceil(amount))) for p, k, amount in amounts], need)
     upper = _servers_for(instance, best)
     if upper > lower:
         width = len(need)
         worth = {
             (p, k): vertex.dual[width + p] - total(a * b for a, b in zip(vertex.dual[:width], k, strict=True))
-            for p, k, _ in columns
+            for p, k, _ in cover.columns.items()
         }
         candidate = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
         if candidate is not None and _servers_for(instance, candidate) < upper:
             best, upper = candidate, _servers_for(instance, candidate)
     if upper > lower and len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
-        floors = [(k, floor(vertex.primal[i])) for _, k, i in columns if vertex.primal[i] >= 1]
+        floors = [(k, floor(amount)) for _, k, amount in amounts if amount >= 1]
         for begun in (floors, []):
-            packed = trimmed([(0, k, Fraction(number)) for k, number in packing(space, need, begun)], need)
+            left = [max(0, jobs - sum(k[j] * number for k, number in begun)) for j, jobs in enumerate(need)]
+            added = (part.tolist() for part in largest_first(space, left, divisible=False))
+            servers = [*begun, *((tuple(k), number) for k, number in zip(*added, strict=True))]
+            packed = trimmed([(0, k, Fraction(number)) for k, number in servers], need)
             if _servers_for(instance, packed) < upper:
                 best, upper = packed, _servers_for(instance, packed)
     if upper > lower:
@@ -257,7 +257,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
 
 def _proper_bound(instance: Instance, need: Sequence[int]) -> int:
     """Return the servers that jobs need by proper configurations, 0 where not one resource of one pool binds."""
-    from theory.partition.stock import bins  # only where the bounds do not meet
+    from theory.exact.columns import bins  # only where the bounds do not meet
 
     space = instance.pools[0].space
     if len(instance.pools) > 1 or not isinstance(space, Additive):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.instance import Additive, Instance, Space
 from theory.numbers import to_integers
 

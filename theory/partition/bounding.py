@@ -10,12 +10,12 @@ from math import lcm
 import numpy as np
 
 from theory.errors import TooLargeError
+from theory.exact.columns import CELLS
 from theory.numbers import ceiling
 from theory.partition.laws import Law
 from theory.partition.mixing import Cell, Mixed, initial_cells, mixed, split
 from theory.partition.rounded import supportable
 from theory.partition.spread import Prices, lemma_2, spread_prices
-from theory.partition.stock import CELLS
 
 EXACT_CELLS = CELLS
 """Pricing table (types times size units) up to which a law of atoms is solved as it stands, unless told otherwise."""
@@ -70,7 +70,7 @@ def brackets(
     law : Law
     gap : Fraction
         Relative distance of the bounds at which to end; 0 asks for the exact value: a law of atoms is then solved as it
-        stands on any grid, while lists of states are small enough (`theory.partition.states`).
+        stands on any grid, while lists of states are small enough (`theory.exact.knapsack`).
     most_cells : int
         Cells beyond which to give up.
     exact_cells : int
@@ -110,6 +110,7 @@ def brackets(
     while True:
         here = mixed(cells, tolerance)
         below = here if below is None or here.workload > below.workload else below
+        # prices are sought only where the best so far do not close the gap
         prices, bound = above, above.bound(law)
         if bound > below.workload * (1 + gap):
             prices = spread_prices(law, *_points(law, here.cells), tolerance)
@@ -119,6 +120,7 @@ def brackets(
         history.append((len(cells), here.workload, bound))
         before, best = best, Bracket(law, below, above, tuple(history))
         yield best
+        # little gained: the prices mislead, and the largest cells are split instead
         stuck = before is not None and best.gap > before.gap * Fraction(9, 10)
         finer = _split_largest(here.cells) if stuck else _refined(here, prices)
         if best.gap <= gap or len(finer) == len(cells) or len(finer) > most_cells:
@@ -174,6 +176,7 @@ def _refined(below: Mixed, above: Prices) -> list[Cell]:
     """Split the cells from which most of the gap comes."""
     losses = np.array([_loss(cell, y, above) for cell, y in zip(below.cells, below.prices, strict=True)])
     can = np.array([len(cell.atoms) != 1 for cell in below.cells])
+    # nine tenths of the loss lie in the cells of greatest loss, as many as it takes
     losses = np.where(can, np.abs(losses) + 1e-12, 0.0)
     order = np.argsort(-losses)
     enough = int(np.searchsorted(np.cumsum(losses[order]), 0.9 * losses.sum())) + 1
@@ -192,6 +195,7 @@ def _split_largest(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _loss(cell: Cell, price: float, above: Prices) -> float:
+    # p_j y_j - E[f(R); R in cell j], for a piece with the mean of f at nine sizes
     p = float(cell.probability)
     if cell.atoms:
         sizes, masses = np.array([[float(size), float(q)] for size, q in cell.atoms]).T

@@ -41,6 +41,7 @@ class Partition:
         for lower, upper in pieces:
             if not 0 <= lower < upper <= 1:
                 raise ValueError(f"expected an interval (lower, upper] within (0, 1], got {_shown(lower, upper)}")
+        # in order, each interval begins where the one before it ends
         ends = [Fraction(0), *(upper for _, upper in pieces)]
         starts = [*(lower for lower, _ in pieces), Fraction(1)]
         for end, start in zip(ends, starts, strict=True):
@@ -120,6 +121,7 @@ def equal_probability(law: Law, number: int) -> Partition:
     target = next(targets, None)
     for piece in law.pieces:
         while target is not None and target <= before + piece.probability:
+            # F is linear within a piece: F(xi) = target
             cuts.append(piece.lower + (target - before) / piece.probability * (piece.upper - piece.lower))
             target = next(targets, None)
         before += piece.probability

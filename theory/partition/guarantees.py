@@ -27,8 +27,8 @@ from itertools import combinations, pairwise
 from math import comb, lcm
 
 from theory.errors import TooLargeError
-from theory.exact.configurations import maximal
-from theory.exact.linear import LinearProgram
+from theory.exact.knapsack import maximal
+from theory.exact.programs import LinearProgram
 from theory.instance import Additive, Configuration
 from theory.numbers import total
 from theory.partition.cuts import Partition
@@ -113,17 +113,19 @@ def guarantee(cuts: Sequence[Number], least: Number, enough: Fraction = Fraction
     inner = tuple(sorted({Fraction(cut) for cut in cuts if u < Fraction(cut) < 1}))
     tops, lows = (*inner, Fraction(1)), (u, *inner)
     unit = lcm(*(end.denominator for end in (*tops, *lows)))
+    # sum n_j l_j < 1 in whole units: at most unit - 1
     real = Additive(("size",), (unit - 1,), tuple((int(low * unit),) for low in lows), (Fraction(1, unit),))
     rounded = Additive(("size",), (unit,), tuple((int(top * unit),) for top in tops), (Fraction(1, unit),))
     most = [int(1 / top) for top in tops]
     vectors = [tuple(map(int, n)) for n in maximal(real)]
     apart = {n: total(Fraction(a, b) for a, b in zip(n, most, strict=True)) for n in vectors}
+    # servers(n) = max {<n, y>: <k, y> <= 1 for every maximal rounded configuration k}
     program = LinearProgram([(None, 1)] * len(rows := maximal(rounded)))
     columns = [{i: int(k) for i, k in enumerate(rows[:, j]) if k} for j in range(len(tops))]
     program.add_columns([0] * len(tops), columns)
     best, witness, prices, programs = Fraction(0), vectors[0], (Fraction(0),) * len(tops), 0
     for n in sorted(vectors, key=lambda n: (-apart[n], n)):
-        if apart[n] <= best:
+        if apart[n] <= best:  # and so are all that follow
             break
         for j, number in enumerate(n):
             program.set_cost(j, number)
@@ -169,10 +171,10 @@ def best_partitions(number: int, least: Number, grid: int) -> Iterator[Guarantee
         raise TooLargeError(f"{tries:,} partitions, expected at most {MOST_PARTITIONS:,}: use a coarser grid")
     best = Fraction(0)
     for cuts in combinations(places, number):
-        found = guarantee(cuts, u, best)
-        if found.ratio > best:
-            best = found.ratio
-            yield found
+        partition = guarantee(cuts, u, best)
+        if partition.ratio > best:
+            best = partition.ratio
+            yield partition
         if best >= Fraction(2, 3) and u < Fraction(1, 2):  # no partition keeps more (Proposition 2)
             return
 

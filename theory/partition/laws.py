@@ -76,6 +76,7 @@ class Law:
     def cumulative(self, x: Fraction) -> Fraction:
         """Return F(x), the probability of sizes up to x."""
         sizes, sums = self._cumulative
+        # a piece has the part of its probability that is the part of its length up to x
         smooth = (
             piece.probability * min(Fraction(1), max(Fraction(0), (x - piece.lower) / (piece.upper - piece.lower)))
             for piece in self.pieces
@@ -83,13 +84,7 @@ class Law:
         return sums[bisect_right(sizes, x)] + total(smooth)
 
     def probability(self, lower: Fraction, upper: Fraction) -> Fraction:
-        """Return the probability of sizes in (lower, upper].
-
-        Examples
-        --------
-        >>> uniform("1/10", "9/10").probability(Fraction(1, 2), Fraction(1))
-        Fraction(1, 2)
-        """
+        """Return the probability of sizes in (lower, upper]."""
         return self.cumulative(upper) - self.cumulative(lower)
 
     @cached_property
@@ -109,20 +104,11 @@ class Law:
         return max([size for size, _ in self.atoms[-1:]] + [piece.upper for piece in self.pieces[-1:]])
 
     def hats(self, points: Sequence[Fraction]) -> list[Fraction]:
-        """Return the law of the size when it is spread, in mean, to the neighbouring points.
+        """Return the law of the size when it is spread, in mean, to the neighbouring points, which increase.
 
-        A size x between two points goes to one or the other with probabilities that keep its mean.
-
-        Parameters
-        ----------
-        points : sequence of Fraction, shape (n,)
-            Increasing; the support lies between the first and the last.
-
-        Returns
-        -------
-        list of Fraction, shape (n,)
-            Sums to 1. Its scalar product with values at the points is the expectation of the function that is linear
-            between them. O(atoms + n x pieces).
+        The support is between the first and the last. A size x between two points goes to one or the other with
+        probabilities that keep its mean. They sum to 1, and their scalar product with values at the points is the
+        expectation of the function that is linear between them. O(atoms + n x pieces).
         """
         weights = [Fraction(0)] * len(points)
         position = 0
@@ -132,6 +118,7 @@ class Law:
             if len(points) == 1:
                 weights[0] += p
                 continue
+            # x = (1 - share) a + share b between the neighbouring points a and b
             share = (size - points[position]) / (points[position + 1] - points[position])
             weights[position] += p * (1 - share)
             weights[position + 1] += p * share
@@ -140,6 +127,7 @@ class Law:
             for i, (a, b) in enumerate(pairwise(points)):
                 low, high = max(a, piece.lower), min(b, piece.upper)
                 if low < high:
+                    # a uniform part has the share of its middle, as the share is linear in the size
                     mass = density * (high - low)
                     share = ((low + high) / 2 - a) / (b - a)
                     weights[i] += mass * (1 - share)

@@ -23,15 +23,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.exact.columns import trimmed
-from theory.exact.linear import LinearProgram
+from theory.exact.knapsack import add_best_within, add_type
+from theory.exact.programs import LinearProgram
 from theory.numbers import ceiling, total
 from theory.partition.laws import Law
-from theory.partition.pricing import valuable_mixes
 
 FINEST = 25_000
 """Largest number of size units of the pricing tables; beyond it sizes are rounded up to that many units."""
@@ -44,13 +46,8 @@ SEVERAL = 64
 class Cell:
     """A set of sizes whose jobs are one type: part of a uniform piece, or a group of atoms.
 
-    Attributes
-    ----------
-    base, width : Fraction
-        Sizes are uniform on (base, base + width]; for a group of atoms the width is 0 and the base its largest size.
-    probability : Fraction
-    atoms : tuple of (size, probability)
-        Of a group; empty for a part of a piece.
+    Sizes are uniform on (base, base + width]. For a group of `atoms`, pairs of size and probability, the width is 0 and
+    the base its largest size; a part of a piece has none.
     """
 
     base: Fraction
@@ -81,15 +78,9 @@ Slots = tuple[int, ...]
 class Mixed:
     """A workload per server that mixing supports, with its proof.
 
-    Attributes
-    ----------
-    workload : Fraction
-    cells : tuple of Cell, length N
-        In increasing order of width, then of size.
-    columns : tuple of (slots, fraction)
-        Fractions of the server, summing to 1; their slots are just workload x probability.
-    prices : float64[N]
-        Of the cells, numeric: <probability, prices> is about 1 / workload.
+    The cells, N of them, increase in width, then in size. Columns are slots with fractions of the server that sum to 1;
+    their slots are just workload x probability. The prices of the cells, float64[N], are numeric: <probability, prices>
+    is about 1 / workload.
     """
 
     workload: Fraction
@@ -99,14 +90,7 @@ class Mixed:
 
 
 def room(cells: Sequence[Cell], slots: Sequence[int]) -> Fraction:
-    """Return the room that a configuration of cells takes when its jobs are mixed as well as can be.
-
-    Examples
-    --------
-    >>> cell = Cell(Fraction(1, 10), Fraction(8, 10), Fraction(1))
-    >>> room([cell], [2]), room([cell], [1])
-    (Fraction(1, 1), Fraction(9, 10))
-    """
+    """Return the room that a configuration of cells takes when its jobs are mixed as well as can be."""
     used = [(cell, number) for cell, number in zip(cells, slots, strict=True) if number]
     widths = total(number * cell.width for cell, number in used)
     widest = max((cell.width for cell, _ in used), default=Fraction(0))
@@ -123,7 +107,7 @@ def initial_cells(law: Law, number: int) -> list[Cell]:
         cells += [Cell(piece.lower + i * width, width, piece.probability / parts) for i in range(parts)]
     if law.atoms:
         groups = [_group(law.atoms)]
-        while len(groups) < number:
+        while len(groups) < number:  # the group that loses most by rounding up is split
             worst = max(groups, key=_loss)
             if len(worst.atoms) == 1:
                 break
@@ -166,24 +150,10 @@ def split(cell: Cell) -> list[Cell]:
 
 
 def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) -> Mixed:
-    """Return a workload that one server supports by mixing the cells.
+    """Return a workload that one server supports by mixing the cells, exact whatever the floats do.
 
-    Parameters
-    ----------
-    cells : sequence of Cell, length N
-    tolerance : float
-        Relative distance from the best for these cells at which column generation stops.
-    rounds : int
-        Most rounds of column generation.
-
-    Returns
-    -------
-    Mixed
-        Exact whatever the floats do: the columns are feasible and their slots are counted in rationals.
-
-    Notes
-    -----
-    Each round one float linear program over N rows and one table of O(N x size units).
+    Column generation stops within a relative tolerance of the best for these cells, or after so many rounds; each of
+    them takes one float linear program over N rows and one table of O(N x size units).
 
     Examples
     --------
@@ -197,8 +167,8 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
     middles = np.array([ceiling(cell.middle * units) for cell in cells], np.int64)
     tops = np.array([max(ceiling(cell.top * units), m) for cell, m in zip(cells, middles, strict=True)], np.int64)
     widths = [cell.width for cell in cells]
-    starts = np.array([j for j in range(n) if j == 0 or widths[j] != widths[j - 1]] + [n], np.int64)
-    halved = np.array([w > 0 and 2 * widths[starts[w - 1]] >= widths[starts[w]] for w in range(len(starts) - 1)])
+    starts = [*(j for j in range(n) if j == 0 or widths[j] != widths[j - 1]), n]
+    halved = [w > 0 and 2 * widths[starts[w - 1]] >= widths[starts[w]] for w in range(len(starts) - 1)]
     program = LinearProgram([(None, 0)] * n + [(None, 1)])
     program.add_columns([1], [{j: cell.probability for j, cell in enumerate(cells)}])
     columns: list[Slots] = []
@@ -219,10 +189,11 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
     for _ in range(rounds):
         value, _, dual = program.solve_float()
         prices = np.maximum(dual[:n], 0.0)
-        worth, found = valuable_mixes(middles, tops, prices, starts, halved, units)
+        worth, mixes = valuable_mixes(middles, tops, prices, starts, halved, units)
+        # at these prices no configuration is worth more than `best`, so `best` bounds the program (but for a few mixes)
         best = min(best, float(worth.max()))
         better = [j for j in np.argsort(-worth)[:SEVERAL] if worth[j] > dual[n] * (1 + 1e-9)]
-        if best <= value * (1 + tolerance) or not sum(add(tuple(found[j].tolist())) for j in better):
+        if best <= value * (1 + tolerance) or not sum(add(tuple(mixes[j].tolist())) for j in better):
             break
     _, primal, dual = program.solve_float()
     vertex = program.solve_basis() if n <= 40 else None
@@ -230,16 +201,63 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
     return _certified(cells, columns, exact, np.maximum(dual[:n], 0.0) / max(1e-300, float(dual[n])))
 
 
+def valuable_mixes(
+    middles: NDArray[np.int64],
+    tops: NDArray[np.int64],
+    prices: NDArray[np.float64],
+    starts: Sequence[int],
+    halved: Sequence[bool],
+    capacity: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return for every cell a configuration of great value in which none is wider, that fits when its jobs are mixed.
+
+    Cells of one width, from `starts[w]` to `starts[w + 1]`, are beside each other, widths increasing; `halved[w]` tells
+    whether two of the next narrower width are at least as wide as one of this. The values, float64[n], are 0 where a
+    job of the cell does not fit; row j of int64[n, n] is the configuration of cell j. These are the greatest
+    configurations but for a few that mix in other ways. O(n capacity) for the table of jobs at their middles, and O(n
+    m^2) for partners, where m is the greatest number of cells of one width.
+    """
+    n, level = middles.size, np.array([capacity])
+    value, last = np.zeros(capacity + 1), np.full(capacity + 1, -1, np.int32)  # all at their middles, widths so far
+    values, slots = np.zeros(n), np.zeros((n, n), np.int64)
+
+    def offer(j: int, size: int, partners: NDArray[np.int64]) -> None:
+        """Take a job of cell j at a size, one of the rows of partners, and the best that fits beside them."""
+        rest = capacity - size - middles[partners].sum(axis=1)
+        worth = np.where(rest < 0, 0.0, prices[j] + prices[partners].sum(axis=1) + value[np.maximum(rest, 0)])
+        if len(worth) and worth.max() > values[j]:
+            row = int(worth.argmax())
+            values[j], slots[j] = worth[row], 0
+            np.add.at(slots[j], [j, *partners[row]], 1)
+            add_best_within(int(rest[row]), last, middles, slots[j])
+
+    for w, (start, end) in enumerate(pairwise(starts)):
+        cells = np.arange(start, end)
+        # sum of lower ends + max(half the sum of widths, greatest width): the widest takes its top beside any narrower
+        # ones, or all take their middles, if two of the next width are together as wide, or if another is as wide
+        pairs = starts[w - 1] + np.column_stack(np.triu_indices(start - starts[w - 1])) if halved[w] else None
+        for j in cells.tolist():
+            offer(j, tops[j], np.zeros((1, 0), np.int64))
+            if pairs is not None:
+                offer(j, middles[j], pairs)
+        for j in cells.tolist():
+            add_type(value, last, j, level, middles[j : j + 1], prices[j])
+        for j in cells.tolist():
+            offer(j, middles[j], cells[:, None])
+    return values, slots
+
+
 def _certified(cells: list[Cell], columns: list[Slots], amounts: Sequence[Fraction], prices: np.ndarray) -> Mixed:
     """Scale the amounts to sum to 1, count the slots exactly, and take away what is beyond the workload."""
     used = [(k, x) for k, x in zip(columns, amounts, strict=True) if x]
     assert all(room(cells, k) <= 1 for k, _ in used), "a configuration does not fit"
-    whole = total(x for _, x in used)
+    servers = total(x for _, x in used)
     slots = [Fraction(0)] * len(cells)
     for k, x in used:
         for j, number in enumerate(k):
             if number:
-                slots[j] += number * x / whole
+                slots[j] += number * x / servers
+    # rho P_j <= slots_j in every cell
     workload = min(have / cell.probability for have, cell in zip(slots, cells, strict=True))
-    kept = trimmed([(0, k, x / whole) for k, x in used], [workload * cell.probability for cell in cells])
+    kept = trimmed([(0, k, x / servers) for k, x in used], [workload * cell.probability for cell in cells])
     return Mixed(workload, tuple(cells), tuple((k, x) for _, k, x in kept), prices)

@@ -8,15 +8,10 @@ from fractions import Fraction
 from math import lcm
 
 from theory.errors import TooLargeError
-from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
-from theory.exact.linear import LinearProgram
-from theory.instance import Additive, Configuration
+from theory.exact.columns import CELLS, stock, trimmed
+from theory.instance import Configuration
 from theory.partition.cuts import Partition
 from theory.partition.laws import Law
-from theory.partition.stock import CELLS, Stock, stock
-
-MANY = 100
-"""Types beyond which column generation runs in floats until the end (`theory.partition.stock`)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
     probabilities : sequence of Fraction, shape (J,)
         P_j >= 0.
     cells : int
-        Limit of the memory of pricing, of `stock`.
+        Limit of the memory of pricing (`theory.exact.columns`).
 
     Returns
     -------
@@ -58,14 +53,13 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
     Raises
     ------
     TooLargeError
-        If pricing is beyond `cells`, or, of at most `MANY` types, beyond branch and bound.
+        If pricing is beyond `cells`, or beyond branch and bound.
 
     Notes
     -----
-    The configuration linear program by column generation with exact pricing; beyond `MANY` types, or where a table
-    would be larger than `cells`, by `stock`, whose columns and prices may be others where they are not unique. On L
-    servers the maximum is L times it.
-    Source: high-throughput bin packing, (4).
+    The configuration linear program by column generation with exact pricing (`theory.exact.columns`): one server
+    supports 1 / N where the jobs of a workload of one need N servers in fractions. On L servers the maximum is L times
+    it. Source: high-throughput bin packing, (4).
 
     Examples
     --------
@@ -77,63 +71,23 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
     if not real:
         return None
     capacity = lcm(*(sizes[j].denominator for j in real))
-    demands = tuple((int(sizes[j] * capacity),) for j in real)
-    share = [probabilities[j] for j in real]
-    found = _by_stock([d for (d,) in demands], share, capacity, cells)
-    if found is not None:
-        return _widened(found, real, len(sizes), share)
-    program = LinearProgram([(None, 0)] * len(real) + [(None, 1)])
-    program.add_columns([1], [dict(enumerate(share))])
-    space = Additive(("size",), (capacity,), demands, (Fraction(1, capacity),))
-    columns = ConfigurationColumns(program, [space], range(len(real)), [len(real)])
-    vertex = columns.solve()
-    workload = vertex.objective
-    used = [(p, k, vertex.primal[column]) for p, k, column in columns.items() if vertex.primal[column]]
-    return _answer(workload, used, [price / workload for price in vertex.dual[: len(real)]], real, len(sizes), share)
-
-
-def _by_stock(sizes: Sequence[int], share: Sequence[Fraction], capacity: int, cells: int) -> Stock | None:
-    """Solve a program of many types or of a fine grid; None for others, and where branch and bound may do better."""
-    if len(sizes) <= MANY and len(sizes) * capacity <= cells:
-        return None
-    try:
-        return stock(sizes, share, capacity, cells=cells)
-    except TooLargeError:
-        if len(sizes) > MANY:
-            raise
-        return None
-
-
-def _widened(found: Stock, real: Sequence[int], width: int, share: Sequence[Fraction]) -> Supportable:
-    """Return the answer of `stock` for one server: it needs `found.servers` of them for a workload of one."""
+    # N servers, in fractions, hold the slots of a workload of one
+    program = stock([int(sizes[j] * capacity) for j in real], [probabilities[j] for j in real], capacity, cells=cells)
+    if program is None:
+        raise TooLargeError(f"the exact program of {len(real):,} sizes: no basis in floats became an exact optimum")
     used = []
-    for pattern, amount in found.patterns:
-        slots = [0] * len(real)
-        for j, number in pattern:
-            slots[j] = number
-        used.append((0, tuple(slots), amount / found.servers))
-    return _answer(1 / found.servers, used, found.prices, real, width, share)
-
-
-def _answer(
-    workload: Fraction,
-    used: Sequence[PoolColumn],
-    prices: Sequence[Fraction],
-    real: Sequence[int],
-    width: int,
-    share: Sequence[Fraction],
-) -> Supportable:
-    """Take away slots beyond the workload, and add the types without a job or without a size."""
-
-    def wide(k: Configuration) -> Configuration:
-        slots = dict(zip(real, k, strict=True))
-        return tuple(slots.get(j, 0) for j in range(width))
-
-    kept = trimmed(used, [workload * p for p in share])
-    everywhere = [Fraction(0)] * width
-    for j, price in zip(real, prices, strict=True):
-        everywhere[j] = price
-    return Supportable(workload, tuple((wide(k), amount) for _, k, amount in kept), tuple(everywhere))
+    for pattern, servers in program.patterns:
+        slots = {real[i]: number for i, number in pattern}
+        used.append((0, tuple(slots.get(j, 0) for j in range(len(sizes))), servers / program.servers))
+    workload = 1 / program.servers
+    # slots beyond the workload are taken away; a type without a job, or without a size, has none, and no price
+    columns = trimmed(used, [workload * p if size else 0 for size, p in zip(sizes, probabilities, strict=True)])
+    prices = dict(zip(real, program.prices, strict=True))
+    return Supportable(
+        workload,
+        tuple((k, fraction) for _, k, fraction in columns),
+        tuple(prices.get(j, Fraction(0)) for j in range(len(sizes))),
+    )
 
 
 def upper_rounded(law: Law, partition: Partition, servers: int = 1) -> Fraction:

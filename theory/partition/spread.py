@@ -24,10 +24,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.linear import LinearProgram
+from theory.exact.knapsack import fill_table
+from theory.exact.programs import LinearProgram
 from theory.numbers import total
 from theory.partition.laws import Law
-from theory.partition.pricing import values_by_capacity
 
 BITS = 40
 """Float prices are rounded to this many bits before the integer knapsack."""
@@ -35,20 +35,10 @@ BITS = 40
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of sizes, linear between points, worth at most 1 on every server.
+    """Prices of sizes, at least 0, linear between points, worth at most 1 on every server.
 
-    Attributes
-    ----------
-    grid : int
-        G; the points are multiples of 1/G.
-    points : tuple of int, length n
-        Increasing, in units of 1/G; the law's support lies between the first and the last.
-    values : tuple of Fraction, length n
-        Prices at the points, at least 0.
-
-    Notes
-    -----
-    They hold at the points, and between two points where the law has sizes there.
+    The points increase, in units of 1/grid; the law's support lies between the first and the last. Prices hold at the
+    points, and between two points where the law has sizes there.
     """
 
     grid: int
@@ -97,27 +87,16 @@ def occupied(law: Law, grid: int, points: Sequence[int]) -> list[bool]:
 def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], within: Sequence[bool]) -> Fraction:
     """Return the greatest worth of a configuration of sizes at the points and where `within` says so, exactly.
 
-    Parameters
-    ----------
-    grid : int
-    points : sequence of int, shape (n,)
-        Increasing; 0 only with value 0.
-    values : sequence of int, shape (n,)
-        At least 0, together below 2^62 on any server.
-    within : sequence of bool, shape (n - 1,)
-        Whether there are sizes between two neighbouring points.
-
-    Examples
-    --------
-    >>> greatest_worth(10, [4, 7], [2, 5], [False]), greatest_worth(10, [4, 7], [2, 5], [True])
-    (Fraction(5, 1), Fraction(6, 1))
+    Points increase, 0 only with value 0; values are at least 0, together below 2^62 on any server. `within` tells of
+    each two neighbouring points whether there are sizes between them.
     """
     real = [(p, v) for p, v in zip(points, values, strict=True) if p > 0]
     sizes, prices = np.array([p for p, _ in real], np.int64), np.array([v for _, v in real], np.int64)
-    table = values_by_capacity(sizes, prices, grid)[0]
+    table, _ = fill_table(np.array([grid]), sizes[:, None], prices)
     best = Fraction(int(table[grid]))
     for ((a, low), (b, high)), is_within in zip(pairwise(zip(points, values, strict=True)), within, strict=True):
         inside = np.arange(a + 1, min(b, grid + 1), dtype=np.int64)
+        # one size g off the points, beside the best at the points in what it leaves
         if is_within and inside.size:  # floats find the greatest, rationals decide
             rest = table[grid - inside]
             worth = rest.astype(float) + low + (high - low) * ((inside - a) / (b - a))
@@ -128,23 +107,10 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
 
 
 def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float = 1e-4, rounds: int = 4000) -> Prices:
-    """Return good prices that are linear between the given points.
+    """Return good prices that are linear between increasing points of a grid, exact and worth at most 1.
 
-    Parameters
-    ----------
-    law : Law
-    grid : int
-    points : sequence of int, length n
-        Increasing; the support lies between the first and the last.
-    tolerance : float
-        Relative distance from the best prices for these points at which column generation stops.
-    rounds : int
-        Most columns that are generated.
-
-    Returns
-    -------
-    Prices
-        Exact: worth at most 1, decided by `greatest_worth`.
+    The support lies between the first point and the last. Column generation stops within a relative tolerance of the
+    best prices for these points, or after so many columns; `greatest_worth` decides what the prices are worth.
 
     Examples
     --------
@@ -158,6 +124,7 @@ def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float =
     rows = [i for i, w in enumerate(weights) if w and points[i] > 0]
     place = {i: row for row, i in enumerate(rows)}
     n = len(rows)
+    # max rho with rho w_i <= slots at point i, of one server; each point alone fills it at first
     program = LinearProgram([(None, 0)] * n + [(None, 1)])
     program.add_columns([1], [{row: weights[i] for row, i in enumerate(rows)}])
     program.add_columns([0] * n, [{n: 1, row: -(grid // points[i])} for row, i in enumerate(rows)])
@@ -169,45 +136,47 @@ def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float =
             *(np.arange(a + 1, min(b, grid + 1)) for (a, b), yes in zip(pairwise(points), within, strict=True) if yes),
         ]
     )
-    best, found = np.inf, np.zeros(len(points))
+    best, best_prices = np.inf, np.zeros(len(points))
     for _ in range(rounds):
         value, _, dual = program.solve_float()
         prices = np.zeros(len(points))
         prices[rows] = np.maximum(dual[:n], 0.0)
+        # scaled to E f(R) = 1, so that the greatest worth of a configuration bounds rho*
         prices /= float(np.dot(prices[rows], [float(weights[i]) for i in rows]))
-        table, last = values_by_capacity(sizes, prices[rows], grid)
+        table, last = fill_table(np.array([grid]), sizes[:, None], prices[rows])
         off = np.interp(every, points, prices)
         worth = table[grid - every] + off
         at = int(np.argmax(worth))
         best_value = max(float(worth[at]), float(table[grid]))
         if best_value < best:
-            best, found = best_value, prices
+            best, best_prices = best_value, prices
         if best <= value * (1 + tolerance):
             break
         column: dict[int, Fraction | int] = {n: 1}
-        left = grid
-        if worth[at] > table[grid]:
+        level = grid
+        if worth[at] > table[grid]:  # one size off the points is spread to its neighbours
             g = int(every[at])
-            left = grid - g
+            level = grid - g
             i = max(0, min(len(points) - 2, bisect_right(points, g) - 1))
             share = Fraction(g - points[i], points[i + 1] - points[i])
             for k, part in ((i, 1 - share), (i + 1, share)):
                 if part and k in place:
                     column[place[k]] = column.get(place[k], 0) - part
-        while last[left] >= 0:
-            row = int(last[left])
+        while last[level] >= 0:
+            row = int(last[level])
             column[row] = column.get(row, 0) - 1
-            left -= int(sizes[row])
+            level -= int(sizes[row])
         program.add_columns([0], [column])
-    return certified(grid, points, found, within)
+    return certified(grid, points, best_prices, within)
 
 
 def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64], within: Sequence[bool]) -> Prices:
     """Round float prices and scale them so that the greatest worth is exactly 1."""
     scale = 2**BITS / max(float(prices.max()), 1e-300)
-    whole = [round(max(0.0, float(price)) * scale) for price in prices]
-    worth = greatest_worth(grid, points, whole, within)
-    return Prices(grid, tuple(points), tuple(value / worth for value in whole))
+    integers = [round(max(0.0, float(price)) * scale) for price in prices]
+    worth = greatest_worth(grid, points, integers, within)
+    # no configuration is worth more than 1 at prices over the greatest worth
+    return Prices(grid, tuple(points), tuple(value / worth for value in integers))
 
 
 def without_spare_points(law: Law, prices: Prices) -> Prices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.exact.linear import LinearProgram
+from theory.exact.programs import LinearProgram
 from theory.instance import Configuration
 from theory.partition.cuts import Interval, Partition
 from theory.partition.laws import Law
@@ -60,6 +60,8 @@ def reduced_configurations(J: int) -> list[Configuration]:
             k[int(name[1:])] += number
         return tuple(k)
 
+    # the four families of (19): 2^m of I_2m; 3 2^(m-1) of I_(2m+1); one of I_1 beside 2^m // 3 of I_2m, or 2^(m-1) of
+    # I_(2m+1)
     rows = [configuration(**{f"_{2 * m}": 2**m}) for m in range(J)]
     rows += [configuration(**{f"_{2 * m + 1}": 3 * 2 ** (m - 1)}) for m in range(1, J)]
     rows += [configuration(_1=1, **{f"_{2 * m}": 2**m // 3}) for m in range(2, J)]
@@ -143,6 +145,7 @@ def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = N
     partition = universal_partition(chosen)
     probabilities = partition.probabilities(law)
     reduced = reduced_configurations(chosen)
+    # max rho with rho P_j <= sum of k_j x_k and sum of x_k <= 1 over K_RED
     program = LinearProgram([(None, 0)] * len(probabilities) + [(None, 1)])
     program.add_columns([1], [dict(enumerate(probabilities))])
     program.add_columns(
@@ -150,6 +153,7 @@ def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = N
     )
     vertex = program.solve()
     used = [(k, x) for k, x in zip(reduced, vertex.primal[1:], strict=True) if x]
+    # y >= 0 with <k, y> <= 1 and <P, y> = 1 / rho, by duality; a queue without jobs needs no price
     prices = tuple(
         price / vertex.objective if p else Fraction(0) for price, p in zip(vertex.dual, probabilities, strict=False)
     )

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from theory.compiled import plain
 from theory.errors import TooLargeError
-from theory.exact.configurations import maximal
-from theory.exact.rational import solve
+from theory.exact.knapsack import maximal
+from theory.exact.programs import solve_dense
 from theory.instance import Configuration, Instance
 from theory.region import hull
 from theory.region.membership import Support
@@ -302,7 +302,7 @@ def _independent(corners: NDArray[Any]) -> bool:
     # a determinant that is not 0 modulo the prime is not 0; the few others are decided in rationals
     flat = np.flatnonzero(_determinant_is_zero(np.asarray(corners % PRIME, np.int64)))
     width = corners.shape[1]
-    return all(solve(corners[s].tolist(), [0] * width) is not None for s in flat.tolist())
+    return all(solve_dense(corners[s].tolist(), [0] * width) is not None for s in flat.tolist())
 
 
 def _determinant_is_zero(matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -353,6 +353,6 @@ def _covered_once(points: NDArray[Any], simplices: NDArray[np.int64], planes: ND
 
 def _in_cone(corners: Sequence[Sequence[int]], direction: Sequence[int]) -> bool:
     """Decide whether a direction is a combination, with no negative coefficient, of independent corners."""
-    parts = solve([list(column) for column in zip(*corners, strict=True)], direction)
+    parts = solve_dense([list(column) for column in zip(*corners, strict=True)], direction)
     assert parts is not None
     return min(parts) >= 0

@@ -9,9 +9,8 @@ from math import lcm
 
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
-from theory.exact.knapsack import greatest_weight, max_weight
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.knapsack import max_weight
+from theory.exact.programs import Bound, LinearProgram
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total
 
@@ -108,7 +107,7 @@ class CapacityProgram:
         """
         rho = self._offer(workload)
         vertex = self._columns.solve()
-        columns = trimmed([(p, k, x) for p, k, i in self._columns.items() if (x := vertex.primal[i])], rho)
+        columns = trimmed(self._columns.amounts(vertex.primal), rho)
         # where nothing is offered a price is free; 0 is the choice that never raises the support
         paid = [beta if load else Fraction(0) for beta, load in zip(vertex.dual[: len(rho)], rho, strict=True)]
         prices, _ = to_integers(paid)
@@ -270,6 +269,8 @@ class Support:
 
         Configurations of great value, if some are known, save time.
         """
+        from theory.exact.columns import greatest_weight  # few commands need the pricing
+
         scale = lcm(*(price.denominator for price in prices))
         whole_prices = [price.numerator * (scale // price.denominator) for price in prices]
         worth = sum(

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from theory.compiled import kernel
 from theory.errors import InputError, TooLargeError
-from theory.exact.configurations import maximal, reduced
-from theory.exact.knapsack import best_by_levels
+from theory.exact.knapsack import best_by_levels, maximal, reduced
 from theory.instance import Additive, Space
 from theory.numbers import to_integers
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.levels import C_DRFH, CDRF, TSF, LevelRule

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import sparse
+from theory.exact.programs import solve_sparse
 from theory.sharing.reduction import Pair
 from theory.sharing.turns import Turns
 
@@ -242,7 +242,7 @@ def exact_tasks(turns: Turns, settled: Settled) -> Iterator[dict[Pair, Fraction]
                 row[basis[u]] = row.get(basis[u], Fraction(0)) + value
             elif unknowns[u]:
                 right[rows[b]] -= value * unknowns[u]
-        values = sparse.solve(system, right)
+        values = solve_sparse(system, right)
         if values is None:
             return
         for u, place in basis.items():

@@ -26,7 +26,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
 from fluid.simulation.policy_names import policy
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.greedy.assignment import MaxRewards, greedy_configurations
 from theory.greedy.servers import greedy_placement, max_jobs
 from theory.instance import Configuration, Instance, additive

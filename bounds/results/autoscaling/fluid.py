@@ -20,7 +20,7 @@ from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.reservation import Reservation, fluid_path, plan, state_of
 from fluid.limits.reservation.path import State
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.greedy.assignment import MaxRewards, greedy_configurations
 from theory.greedy.servers import max_jobs
 from theory.instance import Configuration, Instance

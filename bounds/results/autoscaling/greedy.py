@@ -12,8 +12,7 @@ from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import additive_space, four_types, random_instance, small_grid
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
-from theory.exact.configurations import feasible
-from theory.exact.knapsack import max_reward, weight
+from theory.exact.knapsack import feasible, max_reward, weight
 from theory.greedy.assignment import (
     MaxRewards,
     global_greedy,

@@ -21,7 +21,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.instance import Instance
 
 SEED = 645

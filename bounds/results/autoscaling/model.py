@@ -16,7 +16,7 @@ from fluid.chains.loss import stationary_law
 from fluid.simulation.loss.policies.static import configurations
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
-from theory.exact.configurations import feasible
+from theory.exact.knapsack import feasible
 from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Instance, additive, explicit
 

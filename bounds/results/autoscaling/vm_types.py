@@ -16,7 +16,7 @@ from bounds.results.decisions import FRESH_SEED
 from bounds.results.instances import LARGE, MEMORY, PRINTED_TYPES, SERVER, SMALL, collection, four_types
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel
-from theory.exact.configurations import feasible
+from theory.exact.knapsack import feasible
 from theory.greedy.optimal import Solution, solve
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Instance, additive

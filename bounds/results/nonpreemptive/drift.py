@@ -24,7 +24,7 @@ from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, nor
 from fluid.limits.drift import Algorithm1, LeastMove, angle_constant, least_move
 from fluid.limits.max_weight import MaxWeight, queue_path
 from fluid.simulation.driver import run_once
-from theory.exact.configurations import feasible, maximal
+from theory.exact.knapsack import feasible, maximal
 from theory.greedy.servers import max_jobs
 from theory.instance import Additive, Instance, additive, pooled
 from theory.numbers import text, total

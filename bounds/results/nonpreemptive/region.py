@@ -17,8 +17,7 @@ from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPE
 from bounds.results.nonpreemptive.settings import table_1 as ec2
 from bounds.results.reproduction import drawing, reproduction
 from bounds.views.panels import Cells, Chart, Curve, Panel
-from theory.exact.configurations import maximal
-from theory.exact.knapsack import max_weight, weight
+from theory.exact.knapsack import max_weight, maximal, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
 from theory.numbers import text, total
 from theory.region.facets import region_facets

@@ -10,8 +10,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import additive_space, random_instance, tight_family, tight_family_additive
-from theory.exact.configurations import feasible
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack import feasible, max_weight
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, explicit

@@ -16,7 +16,7 @@ from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
 from fluid.limits.reservation.model import Reservation
 from fluid.limits.reservation.path import fluid_path, state_of
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Instance, explicit

@@ -10,8 +10,7 @@ from fractions import Fraction
 from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_4
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm

@@ -11,8 +11,7 @@ from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import random_law
 from bounds.results.reproduction import drawing, reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel, Span, Spans
-from theory.exact.configurations import maximal
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack import max_weight, maximal
 from theory.instance import Additive
 from theory.numbers import text, to_integers, total
 from theory.partition.bounding import bracket

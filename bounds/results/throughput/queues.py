@@ -22,7 +22,7 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete, uniform
 from fluid.statistics import Interval, growth
-from theory.exact.linear import LinearProgram
+from theory.exact.programs import LinearProgram
 from theory.numbers import text
 from theory.partition.bounding import bracket
 from theory.partition.laws import discrete as exact_law

@@ -17,7 +17,7 @@ from fluid.simulation.state import Common, Setting, common, fits, one_of, state_
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
 from theory.errors import TooLargeError
-from theory.exact.configurations import feasible
+from theory.exact.knapsack import feasible
 from theory.instance import Additive, Space
 from theory.numbers import to_integers, total
 

@@ -29,7 +29,7 @@ from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.searches import first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import TooLargeError
-from theory.exact.configurations import maximal
+from theory.exact.knapsack import maximal
 from theory.instance import Additive
 
 MOST_SIZES = 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,14 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import sparse
-from theory.exact.signs import UNSURE, FloatColumns
-from theory.exact.solver import Bound, FloatProgram, Number
+from theory.exact.programs.rational import maximise, solve_sparse
+from theory.exact.programs.solver import Bound, FloatProgram, Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 LARGER = 2.0**10
 """By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
+
+MARGIN, WHOLE, UNSURE = 1e-6, 2.0**53, 2
+"""A sum in floats has the sign of the exact sum if its size is at least `MARGIN` of that of its terms. Where these
+sizes sum to less than `WHOLE`, up to which floats hold all whole numbers, nothing is rounded. A sign is -1, 0 or 1, or
+`UNSURE`."""
 
 
 class InfeasibleError(ArithmeticError):
@@ -27,23 +32,14 @@ class InfeasibleError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Vertex:
-    """An optimal vertex with its multipliers, exact.
-
-    Attributes
-    ----------
-    objective : Fraction
-    primal : tuple of Fraction, shape (n,)
-        Column values x.
-    dual : tuple of Fraction, shape (m,)
-        Row multipliers y; the reduced costs are c - A'y.
-    """
+    """An optimal vertex, exact: columns x and multipliers y of the rows; the reduced costs are c - A'y."""
 
     objective: Fraction
     primal: tuple[Fraction, ...]
     dual: tuple[Fraction, ...]
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A column as integers: cost and entries are the true ones divided by `unit` > 0."""
 
     cost: int
@@ -58,6 +54,34 @@ class _Column(NamedTuple):
     def reduced_cost(self, dual: Sequence[int], scale: int) -> int:
         """Return a positive multiple of c - a'y for y = dual / scale."""
         return self.cost * scale - sum(value * dual[i] for i, value in self.entries)
+
+
+class FloatColumns:
+    """Columns of whole numbers as floats in one long list, from which the signs of reduced costs are read off."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        lengths = [len(column.entries) for column in columns]
+        self._places = np.repeat(np.arange(len(columns)), lengths)
+        self._rows = np.array([i for column in columns for i, _ in column.entries], np.int64)
+        self._values = np.array(_floats([value for column in columns for _, value in column.entries]))
+        self._costs = np.array(_floats([column.cost for column in columns]))
+
+    def signs(self, dual: Sequence[int], scale: int) -> list[int]:
+        """Return the sign of ``scale c - a'y`` for every column, or `UNSURE`, from ``dual`` = scale y, and scale > 0.
+
+        Every number is whole, so no product underflows. Where the sizes of the terms sum to less than `WHOLE` in
+        floats, they do so exactly: rounding does not lead across a power of 2. Elsewhere each number is rounded once,
+        and so is each product and sum: the error is less than (4 + entries of the column) 2^-53 times the sum of the
+        sizes. `MARGIN` is far more for any column that fits into memory. What is too large for a float is infinite,
+        which makes a column unsure.
+        """
+        prices = np.array(_floats(dual))
+        with np.errstate(all="ignore"):  # what is not finite is unsure
+            costs, terms = self._costs * _floats([scale])[0], self._values * prices[self._rows]
+            gains = costs - np.bincount(self._places, terms, len(costs))
+            sizes = np.abs(costs) + np.bincount(self._places, np.abs(terms), len(costs))
+            sure = (sizes < WHOLE) | ((np.abs(gains) > MARGIN * sizes) & np.isfinite(sizes))
+        return np.where(sure, np.sign(gains), UNSURE).astype(int).tolist()  # type: ignore[no-any-return]
 
 
 class LinearProgram:
@@ -86,8 +110,8 @@ class LinearProgram:
 
     def __init__(self, rows: Sequence[tuple[Bound, Bound]]) -> None:
         self._rows = list(rows)
-        self._columns: list[_Column] = []
-        self._floats = FloatColumns()
+        self._columns: list[Column] = []
+        self._float_columns: FloatColumns | None = None  # made when signs are asked for, until columns change
         self._bounds: list[tuple[Bound, Bound]] = []
         self.solver = FloatProgram(self._rows)
 
@@ -109,7 +133,7 @@ class LinearProgram:
         lengths = [len(column.entries) for column in new]
         rows = [i for column in new for i, _ in column.entries]
         values: list[Number] = [value for column in new for _, value in column.entries]
-        self._floats.extend([column.cost for column in new], lengths, rows, values)  # type: ignore[arg-type]
+        self._float_columns = None
         if any(column.unit is not ONE for column in new):
             values = [value * column.unit for column in new for _, value in column.entries]
         bounds = [
@@ -125,19 +149,21 @@ class LinearProgram:
         self.solver.drop_columns(dropped)
         self._columns = [self._columns[j] for j in places]
         self._bounds = [self._bounds[j] for j in places]
-        self._floats.keep(places)
+        self._float_columns = None
 
-    def keep_best(self, count: int) -> list[int]:
-        """Keep the basic columns and those of the best reduced costs, so many in all; return the places of what stays.
+    def keep_best(self, count: int, always: int = 0) -> list[int]:
+        """Keep the first columns, the basic ones, and those of the best reduced costs; return the places of all kept.
 
-        For programs that have an optimum, and whose columns are at least 0 without upper bounds: it remains optimal.
+        For programs that have an optimum, and whose other columns are at least 0 without upper bounds: it stays one.
+        `count` columns stay in all, unless more are basic, among them the first `always`.
         """
         basis = self.solver.basis() if self.solver.run() else None
         if basis is None or self.width <= count:
             return list(range(self.width))
         worth = self.solver.reduced_costs()
-        worth[basis[0]] = np.inf
-        places: list[int] = np.sort(np.argsort(-worth, kind="stable")[: max(count, len(basis[0]))]).tolist()
+        worth[basis[0]] = worth[:always] = np.inf
+        least = int(np.isinf(worth).sum())
+        places: list[int] = np.sort(np.argsort(-worth, kind="stable")[: max(count, least)]).tolist()
         self.keep_columns(places)
         return places
 
@@ -154,36 +180,23 @@ class LinearProgram:
     def set_cost(self, column: int, cost: Number) -> None:
         """Change the cost of a column."""
         old = self._columns[column]
-        self._columns[column] = new = _column(cost, {i: value * old.unit for i, value in old.entries})
-        self._floats.replace(column, new.cost, new.entries)
+        self._columns[column] = _column(cost, {i: value * old.unit for i, value in old.entries})
+        self._float_columns = None
         self.solver.set_cost(column, cost)
 
     def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Solve in floats only.
-
-        Returns
-        -------
-        objective : float
-            NaN where the solver reports anything but an optimum.
-        primal : float64[n]
-        dual : float64[m]
-        """
+        """Return in floats the objective, NaN where there is no optimum, x, float64[n], and multipliers, float64[m]."""
         optimal = self.solver.run()
         objective, primal, dual = self.solver.solution()
         return (objective if optimal else nan), primal, dual
 
     def solve(self) -> Vertex:
-        """Solve exactly.
-
-        Returns
-        -------
-        Vertex
-            Feasible and optimal in rationals, checked against every row and column.
+        """Return an optimal vertex, feasible and optimal in rationals, checked against every row and column.
 
         Raises
         ------
         InfeasibleError
-        theory.exact.rational.UnboundedError
+        theory.exact.programs.rational.UnboundedError
 
         Notes
         -----
@@ -221,15 +234,9 @@ class LinearProgram:
     def at_most(self, bound: Number) -> bool:
         """Return whether exact multipliers show that no solution is worth more than a bound.
 
-        Returns
-        -------
-        bool
-            False means that the multipliers of the float basis do not show it, not that some solution is worth more.
-
-        Notes
-        -----
-        Weak duality: ``c x = y A x + (c - A'y) x`` for every y, and within the bounds of its row or column each term
-        has a largest value. That takes about half the work of `solve`, as no vertex is worked out.
+        False means that the multipliers of the float basis do not show it, not that some solution is worth more. Weak
+        duality: ``c x = y A x + (c - A'y) x`` for every y, and within the bounds of its row or column each term has a
+        largest value. That takes about half the work of `solve`, as no vertex is worked out.
 
         Examples
         --------
@@ -242,74 +249,83 @@ class LinearProgram:
         if basis is None:
             return False
         columns, tight = basis
-        _, transposed = self._square(columns, {i: position for position, i in enumerate(tight)})
+        _, transposed = self._square(columns, tight)
         y = self._multipliers(columns, tight, transposed)
         if y is None:
             return False
-        scale, dual = _whole(y)
-        worth: Number = 0  # times the scale
+        scale, dual = _over_one_denominator(y)
+        greatest: Number = 0  # of scale * c x
         for price, (lower, upper) in zip(dual, self._rows, strict=True):
-            limit = upper if price > 0 else lower
-            if price and limit is None:
-                return False
-            worth += price * limit if price and limit else 0
-        for column, sign, (lower, upper) in zip(
-            self._columns, self._floats.signs(dual, scale), self._bounds, strict=True
-        ):
+            if price:  # y a x is greatest at the upper bound of the row for a positive price, else at the lower
+                limit = upper if price > 0 else lower
+                if limit is None:
+                    return False
+                greatest += price * limit
+        for column, sign, (lower, upper) in zip(self._columns, self._signs(dual, scale), self._bounds, strict=True):
             if lower == 0 and (sign < 0 or upper == 0):
-                continue
+                continue  # the column is worth most at 0
             gain = column.reduced_cost(dual, scale) if sign == UNSURE else sign
-            limit = upper if gain > 0 else lower
-            if gain and limit is None:
-                return False
-            if gain and limit:
-                worth += column.reduced_cost(dual, scale) * column.unit * limit
-        return worth <= bound * scale
+            if gain:
+                limit = upper if gain > 0 else lower
+                if limit is None:
+                    return False
+                greatest += column.reduced_cost(dual, scale) * column.unit * limit if limit else 0
+        return greatest <= bound * scale
 
     def _multipliers(
         self, columns: Sequence[int], tight: Sequence[int], transposed: Sequence[Mapping[int, int]]
     ) -> list[Fraction] | None:
         """Return the multipliers y that make the reduced costs of the basic columns 0; None if there are none."""
-        found = sparse.solve(transposed, [self._columns[j].cost for j in columns])
-        if found is None:
+        multipliers = solve_sparse(transposed, [self._columns[j].cost for j in columns])
+        if multipliers is None:
             return None
         y = [ZERO] * len(self._rows)
-        for i, multiplier in zip(tight, found, strict=True):
+        for i, multiplier in zip(tight, multipliers, strict=True):
             y[i] = multiplier
         return y
 
     def _from_basis(self, multipliers: Sequence[Fraction] | None = None) -> Vertex | None:
+        """Return the exact vertex of the last float basis; None if it is not optimal by its multipliers or the given.
+
+        A column that is not basic is at one of its bounds, and a row that is not basic is tight. The basic columns
+        solve ``B x_B = b - N x_N`` in the tight rows, the multipliers ``B'y = c_B``.
+        """
         basis = self.solver.basis()
         if basis is None:
             return None
         columns, tight = basis
-        primal, activity = self.solver.point()
-        x: list[Number] = [0] * self.width
-        is_basic = set(columns)
-        for j, (lower, upper) in enumerate(self._bounds):
-            if (lower != 0 or upper is not None) and j not in is_basic:
-                x[j] = _nearest(lower, upper, primal[j])
-        targets = [Fraction(_nearest(*self._rows[i], activity[i])) for i in tight]
-        place = {i: position for position, i in enumerate(tight)}
-        for j, value in enumerate(x):
-            if value:
-                for i, entry in self._columns[j].entries:
-                    if i in place:
-                        targets[place[i]] -= value * entry * self._columns[j].unit
-        square, transposed = self._square(columns, place)
-        values = sparse.solve(square, targets)
+        x, targets = self._nonbasic(columns, tight)
+        square, transposed = self._square(columns, tight)
+        values = solve_sparse(square, targets)
         if values is None:
             return None
         for j, value in zip(columns, values, strict=True):
             x[j] = value / self._columns[j].unit
         y = self._multipliers(columns, tight, transposed) if multipliers is None else multipliers
-        return self._vertex(x, y) if y is not None and self._is_optimal(x, y, is_basic) else None
+        return self._vertex(x, y) if y is not None and self._is_optimal(x, y, set(columns)) else None
+
+    def _nonbasic(self, columns: Sequence[int], tight: Sequence[int]) -> tuple[list[Number], list[Fraction]]:
+        """Return x with the basic columns at 0, and what they have to add in each of the tight rows."""
+        primal, activity = self.solver.point()
+        is_basic = set(columns)
+        x: list[Number] = [
+            0 if j in is_basic or (lower == 0 and upper is None) else _nearest(lower, upper, primal[j])
+            for j, (lower, upper) in enumerate(self._bounds)
+        ]
+        targets = {i: Fraction(_nearest(*self._rows[i], activity[i])) for i in tight}
+        for column, value in zip(self._columns, x, strict=True):
+            if value:
+                for i, entry in column.entries:
+                    if i in targets:
+                        targets[i] -= value * entry * column.unit
+        return x, list(targets.values())
 
     def _square(
-        self, columns: Sequence[int], place: Mapping[int, int]
+        self, columns: Sequence[int], tight: Sequence[int]
     ) -> tuple[list[dict[int, int]], list[dict[int, int]]]:
-        """Return the integer entries of the basic columns in the rows of `place`, and the transposed matrix."""
-        square: list[dict[int, int]] = [{} for _ in place]
+        """Return the integer entries of the basic columns in the tight rows, and the transposed matrix."""
+        place = {i: position for position, i in enumerate(tight)}
+        square: list[dict[int, int]] = [{} for _ in tight]
         transposed: list[dict[int, int]] = [{} for _ in columns]
         for position, j in enumerate(columns):
             for i, entry in self._columns[j].entries:
@@ -317,22 +333,30 @@ class LinearProgram:
                     square[place[i]][position] = transposed[position][place[i]] = entry
         return square, transposed
 
+    def _signs(self, dual: Sequence[int], scale: int) -> list[int]:
+        """Return the signs of all reduced costs, `UNSURE` where floats cannot tell."""
+        if self._float_columns is None:
+            self._float_columns = FloatColumns(self._columns)
+        return self._float_columns.signs(dual, scale)
+
     def _is_optimal(self, x: Sequence[Number], y: Sequence[Fraction], basic: set[int]) -> bool:
         """Decide primal feasibility, dual feasibility and complementarity exactly.
 
-        The sign of most reduced costs is certain in floats (`FloatColumns.signs`); the others are worked out exactly.
+        The sign of most reduced costs is certain in floats; the others are worked out exactly.
         """
         if not all(_within(x[j], *self._bounds[j]) for j in basic):
             return False
-        scale, dual = _whole(y)
-        for j, sign in enumerate(self._floats.signs(dual, scale)):
+        scale, dual = _over_one_denominator(y)
+        for j, sign in enumerate(self._signs(dual, scale)):
             gain = self._columns[j].reduced_cost(dual, scale) if sign == UNSURE else sign
             bound = self._bounds[j][gain > 0]
+            # a column that gains is at its upper bound, one that loses at its lower
             if gain and x[j] is not bound and x[j] != bound:
                 return False
         for (lower, upper), value, price in zip(self._rows, self._activity(x), y, strict=True):
             if not _within(value, lower, upper):
                 return False
+            # a row with a price is at the bound that the price pulls it to
             if (price > 0 and value != upper) or (price < 0 and value != lower):
                 return False
         return True
@@ -343,9 +367,9 @@ class LinearProgram:
         scale = lcm(*(part.denominator for _, part in parts))
         activity = [0] * len(self._rows)
         for column, part in parts:
-            whole = part.numerator * (scale // part.denominator)
+            amount = part.numerator * (scale // part.denominator)
             for i, entry in column.entries:
-                activity[i] += whole * entry
+                activity[i] += amount * entry
         return [Fraction(value, scale) for value in activity]
 
     def _vertex(self, x: Sequence[Number], y: Sequence[Fraction]) -> Vertex:
@@ -355,8 +379,6 @@ class LinearProgram:
 
     def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
         """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
-        from theory.exact import standard  # seldom needed
-
         chosen = set(range(self.width))
         if dual is not None:
             slack = [c.cost - sum(v * float(dual[i]) for i, v in c.entries) for c in self._columns]
@@ -367,17 +389,17 @@ class LinearProgram:
             }
         while True:
             order = sorted(chosen)
-            answer = standard.maximise([(*self._columns[j].exact, self._bounds[j]) for j in order], self._rows)
-            if answer is None:
+            solution = maximise([(*self._columns[j].exact, self._bounds[j]) for j in order], self._rows)
+            if solution is None:
                 if len(chosen) < self.width:
                     chosen = set(range(self.width))
                     continue
                 raise InfeasibleError("no point satisfies the constraints")
-            values, y = answer
+            values, y = solution
             x = [Fraction(0)] * self.width
             for j, value in zip(order, values, strict=True):
                 x[j] = value
-            scale, prices = _whole(y)
+            scale, prices = _over_one_denominator(y)
             missing = {
                 j for j in range(self.width) if j not in chosen and self._columns[j].reduced_cost(prices, scale) > 0
             }
@@ -386,19 +408,19 @@ class LinearProgram:
             chosen |= missing
 
 
-def _whole(values: Sequence[Fraction]) -> tuple[int, list[int]]:
+def _over_one_denominator(values: Sequence[Fraction]) -> tuple[int, list[int]]:
     """Return a common denominator, and the values times it."""
     scale = lcm(*(value.denominator for value in values))
     return scale, [value.numerator * (scale // value.denominator) for value in values]
 
 
-def _column(cost: Number, column: Mapping[int, Number]) -> _Column:
+def _column(cost: Number, column: Mapping[int, Number]) -> Column:
     entries = tuple(entry for entry in column.items() if entry[1])
     if type(cost) is int and {int}.issuperset(map(type, column.values())):
-        return _Column(cost, entries, ONE)  # type: ignore[arg-type]
+        return Column(cost, entries, ONE)  # type: ignore[arg-type]
     denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
-    whole = tuple((i, value.numerator * (denominator // value.denominator)) for i, value in entries)
-    return _Column(cost.numerator * (denominator // cost.denominator), whole, Fraction(1, denominator))
+    integers = tuple((i, value.numerator * (denominator // value.denominator)) for i, value in entries)
+    return Column(cost.numerator * (denominator // cost.denominator), integers, Fraction(1, denominator))
 
 
 def _nearest(lower: Bound, upper: Bound, value: float) -> Number:
@@ -411,3 +433,11 @@ def _nearest(lower: Bound, upper: Bound, value: float) -> Number:
 
 def _within(value: Number, lower: Bound, upper: Bound) -> bool:
     return (lower is None or value >= lower) and (upper is None or value <= upper)
+
+
+def _floats(values: Sequence[int]) -> array[float]:
+    """Return the floats nearest to whole numbers, infinite where a number is too large."""
+    try:
+        return array("d", values)
+    except OverflowError:
+        return array("d", [value if abs(value) < 2**1023 else float("inf") for value in values])

@@ -1,4 +1,4 @@
-"""A linear program in floats in HiGHS, which stays warm and starts again where the simplex method goes in circles."""
+"""A linear program in floats in HiGHS, which stays warm and starts again where the simplex method cycles."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PRIMAL = 4
 """The primal simplex method by the number that HiGHS gives it."""
 
 MOVES = "primal_simplex_bound_perturbation_multiplier"
-"""By how much the primal method moves bounds, as a multiple of what it would."""
+"""Option of HiGHS: the factor of the amounts by which the primal method moves bounds."""
 
 PATIENCE = 10
 """Iterations a row, beyond a thousand, after which the primal method starts again from the basis that it has reached.
 
-Programs of configurations take less; where thousands of them are worth the same, it may otherwise go in circles."""
+Programs of configurations take less; where thousands of them are worth the same, the method may cycle."""
 
 RESTARTS = 50
 """How often it starts again at most; then there is no optimum in floats.
@@ -34,11 +34,6 @@ Of eleven published instances of 801 and 1,002 jobs, six needed it, once.
 
 class FloatProgram:
     """Maximise ``c x`` subject to bounds of rows and columns; after a change, `run` starts from the last basis.
-
-    Parameters
-    ----------
-    rows : sequence of (lower, upper), length m
-        Bounds of the rows; None for no bound.
 
     Examples
     --------
@@ -127,10 +122,10 @@ class FloatProgram:
         self._highs.setOptionValue(MOVES, float(allowed))
 
     def stop_at(self, worth: float) -> None:
-        """Take a feasible basis that is worth so much for optimal where the primal method goes in circles.
+        """Take a feasible basis of at least this worth for optimal where the primal method cycles.
 
-        For programs of which nothing is worth more, with bounds as they are: that the last basis is the best needs no
-        multipliers. Infinity, as at first, means that it does.
+        For programs of which no solution is worth more: no multipliers are needed to see that the basis is optimal.
+        Infinity, the default, asks for multipliers.
         """
         self._enough = worth
 
@@ -146,11 +141,11 @@ class FloatProgram:
         return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal or self._has_enough())
 
     def _has_enough(self) -> bool:
-        found = self._highs.getInfo()
-        return bool(found.num_primal_infeasibilities == 0 and found.objective_function_value >= self._enough)
+        state = self._highs.getInfo()
+        return bool(state.num_primal_infeasibilities == 0 and state.objective_function_value >= self._enough)
 
     def _restart(self, seed: int) -> None:
-        """Go on from the last basis with nothing else of what led to it, with bounds as they are and ties cut anew."""
+        """Go on from the last basis without the rest of the solver's state, with exact bounds and other random ties."""
         basis = self._highs.getBasis()
         self._highs.clearSolver()
         self._highs.setBasis(basis)
@@ -162,13 +157,13 @@ class FloatProgram:
 
     def solution(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return the objective, the values of the columns and the multipliers of the rows, as `run` left them."""
-        found = self._highs.getSolution()
-        return self._highs.getObjectiveValue(), np.array(found.col_value), np.array(found.row_dual)
+        solution = self._highs.getSolution()
+        return self._highs.getObjectiveValue(), np.array(solution.col_value), np.array(solution.row_dual)
 
     def point(self) -> tuple[list[float], list[float]]:
         """Return the values of the columns and of the rows."""
-        found = self._highs.getSolution()
-        return found.col_value, found.row_value
+        solution = self._highs.getSolution()
+        return solution.col_value, solution.row_value
 
     def reduced_costs(self) -> NDArray[np.float64]:
         """Return the reduced costs of the columns."""
@@ -176,7 +171,7 @@ class FloatProgram:
 
     def basis(self) -> tuple[list[int], list[int]] | None:
         """Return the basic columns and the rows that are not basic, in order; None where there is no basis."""
-        if not self._highs.getNumNz():  # nothing was factorised, and HiGHS would look into what is not there
+        if not self._highs.getNumNz():  # without entries HiGHS has no factorisation to read the basis from
             return [], []
         status, basic = self._highs.getBasicVariables()  # columns as they are, row i as -1 - i
         if status != highspy.HighsStatus.kOk:

@@ -28,15 +28,7 @@ WALKED = 10_000_000
 
 @dataclass(frozen=True)
 class Reduced:
-    """An additive space without what does not matter: the same configurations of the listed types, smaller integers.
-
-    Attributes
-    ----------
-    types : tuple of int, length n
-        The types that fit at least once, out of those asked for.
-    capacity : tuple of int, length R
-    demands : tuple of tuple of int, shape (n, R)
-    """
+    """Types of an additive space that fit, on the resources that bind: the same configurations in smaller integers."""
 
     types: tuple[int, ...]
     capacity: tuple[int, ...]
@@ -76,23 +68,18 @@ def reduced(space: Additive, types: Iterable[int] | None = None) -> Reduced:
 
 @lru_cache(maxsize=256)  # column generation asks for the same space again and again
 def _reduced(space: Additive, wanted: tuple[int, ...]) -> Reduced:
-    kept = tuple(j for j in wanted if space.most(j))
-    rows = binding(space, kept)
-    divisors = [gcd(*(space.demands[j][r] for j in kept)) for r in rows]
+    fitting = tuple(j for j in wanted if space.most(j))
+    rows = binding(space, fitting)
+    divisors = [gcd(*(space.demands[j][r] for j in fitting)) for r in rows]
     capacities = tuple(space.capacity[r] // divisor for r, divisor in zip(rows, divisors, strict=True))
-    demands = (tuple(space.demands[j][r] // d for r, d in zip(rows, divisors, strict=True)) for j in kept)
-    return Reduced(kept, capacities, tuple(demands))
+    demands = (tuple(space.demands[j][r] // d for r, d in zip(rows, divisors, strict=True)) for j in fitting)
+    return Reduced(fitting, capacities, tuple(demands))
 
 
 def binding(space: Additive, types: Sequence[int]) -> list[int]:
     """Return the resources without those that never bind for the given types, whether these fit or not.
 
     Of resources that bind together the first is kept; one that no type demands never binds.
-
-    Examples
-    --------
-    >>> binding(Additive(("cpu", "gb", "disk"), (80, 64, 9), ((4, 2, 0), (8, 6, 0)), (1, 1, 1)), [0, 1])
-    [0]
     """
     levels: dict[int, tuple[int, tuple[int, ...]]] = {}
     for r, capacity in enumerate(space.capacity):
@@ -136,20 +123,13 @@ def count(space: Space, *, stop: int = 10**15) -> int:
     small = reduced(space)
     if small.cells <= TABLE_LIMIT:
         return int(_ways(small).sum())
-    return int(_count(*_arrays(small), min(stop, 2_000_000_000)))
+    return int(_feasible(*_arrays(small), _no_rows(small), min(stop, 2_000_000_000)))
 
 
 def has_at_most(space: Additive, number: int) -> bool:
-    """Return whether a server has at most so many feasible configurations, by counting no further.
-
-    Examples
-    --------
-    >>> from theory.instance import additive
-    >>> [has_at_most(additive([12], [[5], [7]]).pools[0].space, n) for n in (4, 5)]
-    [False, True]
-    """
+    """Return whether a server has at most so many feasible configurations, by counting no further."""
     small = reduced(space)
-    return not small.types or int(_count(*_arrays(small), number + 1)) <= number
+    return not small.types or int(_feasible(*_arrays(small), _no_rows(small), number + 1)) <= number
 
 
 def count_maximal(space: Space) -> int | None:
@@ -172,8 +152,7 @@ def count_maximal(space: Space) -> int | None:
     if small.cells > TABLE_LIMIT:
         if count(space, stop=WALKED) == WALKED:
             return None
-        capacity, demands = _arrays(small)
-        return int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
+        return int(_maximal(*_arrays(small), _no_rows(small)))
     ways = _ways(small)
     full = np.ones(ways.shape, np.bool_)
     for row in small.demands:
@@ -210,7 +189,7 @@ def feasible(space: Space, *, limit: int = LIMIT) -> NDArray[np.int64]:
     number = _within(space, limit)
     small = reduced(space)
     rows = np.zeros((number, len(small.types)), np.int64)
-    _feasible(*_arrays(small), rows)
+    _feasible(*_arrays(small), rows, number)
     return _widen(rows, small.types, width)
 
 
@@ -241,12 +220,11 @@ def maximal(space: Space, *, limit: int = LIMIT) -> NDArray[np.int64]:
     small = reduced(space)
     if not small.types:
         return np.zeros((1, width), np.int64)
-    capacity, demands = _arrays(small)
-    number = int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
+    number = int(_maximal(*_arrays(small), _no_rows(small)))
     if number * width > limit:
         raise TooLargeError(_refusal(number, "maximal configurations", limit // width))
     rows = np.zeros((number, len(small.types)), np.int64)
-    _maximal(capacity, demands, rows)
+    _maximal(*_arrays(small), rows)
     return _widen(rows, small.types, width)
 
 
@@ -276,6 +254,10 @@ def _arrays(small: Reduced) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array(small.capacity, np.int64), np.array(small.demands, np.int64).reshape(shape)
 
 
+def _no_rows(small: Reduced) -> NDArray[np.int64]:
+    return np.zeros((0, len(small.types)), np.int64)
+
+
 def _closure(generators: Iterable[Configuration], limit: int = LIMIT) -> set[Configuration]:
     """Everything below a listed configuration."""
     below: set[Configuration] = set()
@@ -296,7 +278,7 @@ def _ways(small: Reduced) -> NDArray[Any]:
     ways = np.zeros(shape, np.int64 if largest < 2**62 else object)
     ways[(0,) * len(shape)] = 1
     for row in small.demands:
-        # one more job of this type, again and again: a running sum along its demand vector
+        # ways(c) += ways(c - d_j), level by level of a resource that the type demands: one more job of it each time
         step = next(r for r, d in enumerate(row) if d)
         for level in range(row[step], shape[step]):
             to: list[slice | int] = [slice(d, None) for d in row]
@@ -307,9 +289,9 @@ def _ways(small: Reduced) -> NDArray[Any]:
 
 
 @kernel
-def _fits(left: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
-    for r in range(left.size):  # noqa: SIM110 (compiled)
-        if demand[r] > left[r]:
+def _fits(free: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
+    for r in range(free.size):  # noqa: SIM110 (compiled)
+        if demand[r] > free[r]:
             return False
     return True
 
@@ -318,9 +300,9 @@ def _fits(left: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
 
 
 @kernel
-def _add(left: NDArray[np.int64], demand: NDArray[np.int64], times: int) -> None:
-    for r in range(left.size):
-        left[r] += times * demand[r]
+def _add(free: NDArray[np.int64], demand: NDArray[np.int64], times: int) -> None:
+    for r in range(free.size):
+        free[r] += times * demand[r]
 
 
 @kernel
@@ -330,70 +312,59 @@ def _write(rows: NDArray[np.int64], n: int, k: NDArray[np.int64]) -> None:
 
 
 @kernel
-def _count(capacity: NDArray[np.int64], demands: NDArray[np.int64], stop: int) -> int:
-    left = capacity.copy()
+def _advance(k: NDArray[np.int64], free: NDArray[np.int64], demands: NDArray[np.int64], j: int) -> bool:
+    """Step to the next configuration in lexicographic order whose types behind `j` are empty; False at the end.
+
+    An odometer: type j is raised if a job fits; if not, it is emptied and the type before it is raised.
+    """
+    while j >= 0:
+        if _fits(free, demands[j]):
+            k[j] += 1
+            _add(free, demands[j], -1)
+            return True
+        _add(free, demands[j], k[j])
+        k[j] = 0
+        j -= 1
+    return False
+
+
+@kernel
+def _feasible(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDArray[np.int64], stop: int) -> int:
+    """Write the feasible configurations to `rows` as far as it reaches; return their number, at most `stop`."""
+    free = capacity.copy()
     k = np.zeros(len(demands), np.int64)
     n = 0
     while n < stop:
+        if n < len(rows):
+            _write(rows, n, k)
         n += 1
-        j = len(demands) - 1
-        while j >= 0:
-            if _fits(left, demands[j]):
-                k[j] += 1
-                _add(left, demands[j], -1)
-                break
-            _add(left, demands[j], k[j])
-            k[j] = 0
-            j -= 1
-        if j < 0:
+        if not _advance(k, free, demands, k.size - 1):
             break
     return n
 
 
 @kernel
-def _feasible(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-    left = capacity.copy()
-    k = np.zeros(len(demands), np.int64)
-    for n in range(len(rows)):
-        _write(rows, n, k)
-        for j in range(len(demands) - 1, -1, -1):
-            if _fits(left, demands[j]):
-                k[j] += 1
-                _add(left, demands[j], -1)
-                break
-            _add(left, demands[j], k[j])
-            k[j] = 0
-
-
-@kernel
 def _maximal(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDArray[np.int64]) -> int:
     """Write the maximal configurations to `rows` as far as it reaches; return their number."""
-    left = capacity.copy()
+    free = capacity.copy()
     last = len(demands) - 1
     k = np.zeros(last + 1, np.int64)
     n = 0
     while True:
-        while _fits(left, demands[last]):
+        while _fits(free, demands[last]):
             k[last] += 1
-            _add(left, demands[last], -1)
+            _add(free, demands[last], -1)
         full = True
         for j in range(last):
-            if _fits(left, demands[j]):
+            if _fits(free, demands[j]):
                 full = False
                 break
         if full:
             if n < len(rows):
                 _write(rows, n, k)
             n += 1
-        j = last
-        while j >= 0:  # the last type is full: empty it, then advance the next one before it
-            if j < last and _fits(left, demands[j]):
-                k[j] += 1
-                _add(left, demands[j], -1)
-                break
-            _add(left, demands[j], k[j])
-            k[j] = 0
-            j -= 1
-        if j < 0:
-            break
-    return n
+        # the last type is full: it is emptied, and the one before it raised
+        _add(free, demands[last], k[last])
+        k[last] = 0
+        if not _advance(k, free, demands, last - 1):
+            return n

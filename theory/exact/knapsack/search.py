@@ -1,12 +1,14 @@
 """Configurations of great weight on grids too fine for tables: compiled branch and bound, confirmed in integers.
 
-The compiled search (`theory.exact.branching`) adds weights of 64 bits. Longer ones are rounded up for it, so that
+The compiled search (`branching`) adds weights of 64 bits. Longer ones are rounded up for it, so that
 nothing that is worth more than asked for can escape; what it finds is weighed in integers of any length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from operator import mul
 
@@ -14,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import TooLargeError
-from theory.exact import branching
-from theory.exact.configurations import Reduced
-from theory.exact.linear import LinearProgram
-from theory.exact.nodes import Nodes
+from theory.exact.knapsack import branching
+from theory.exact.knapsack.configurations import Reduced
+from theory.exact.programs.linear import LinearProgram
 from theory.instance import Configuration
+
+NODES = 100_000_000
+"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: five seconds and more."""
 
 SLICE = 500_000
 """Nodes of the first turn of a search, a fiftieth of a second; each turn is twice as long as the one before."""
@@ -35,6 +39,25 @@ SEVERAL = 8
 SHORT = 5_000
 """Nodes of each of the short searches for configurations that are only proposed."""
 
+_ALLOWED: ContextVar[int] = ContextVar("_ALLOWED", default=NODES)
+
+
+@contextmanager
+def allowing(nodes: int) -> Iterator[None]:
+    """Let every question within the block take so many nodes of branch and bound, for grids too fine for a table."""
+    token = _ALLOWED.set(nodes)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+class Nodes:
+    """The nodes of branch and bound that are left for a question, which may be many searches."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = self.left = _ALLOWED.get() if most is None else most
+
 
 class _Search:
     """Types in an order, with their weights as the compiled search takes them."""
@@ -48,6 +71,7 @@ class _Search:
             )
         bits = (max(weights) * small.jobs).bit_length()
         self.shift = max(0, bits - branching.BITS + 1)
+        # rounded up, so that no configuration that is worth more than asked for escapes
         self.rounded = np.array([-(-w >> self.shift) for w in weights], np.int64)
         self.capacity = np.array(small.capacity, np.int64)
         self.demands = np.array(small.demands, np.int64)
@@ -60,8 +84,10 @@ class _Search:
     def by_value(self) -> NDArray[np.int64]:
         """Return the types with a weight, by decreasing weight for the room that they take: for finding."""
         types = np.flatnonzero(self.rounded)
-        made = branching.tree(self.capacity, self.demands[types], self.rounded[types], 1)
-        cost = self.demands[types] @ made.prices[0, 0]
+        cost = (
+            self.demands[types]
+            @ branching.new_tree(self.capacity, self.demands[types], self.rounded[types], 1).prices[0, 0]
+        )
         return types[np.argsort(-self.rounded[types] / np.maximum(cost, 1e-300), kind="stable")]
 
     def by_size(self) -> NDArray[np.int64]:
@@ -72,7 +98,7 @@ class _Search:
 
     def tree(self, order: NDArray[np.int64]) -> branching.Tree:
         """Return a search over types in an order."""
-        return branching.tree(self.capacity, self.demands[order], self.rounded[order])
+        return branching.new_tree(self.capacity, self.demands[order], self.rounded[order])
 
     def above(
         self, orders: Sequence[NDArray[np.int64]], target: int, nodes: Nodes, *, rising: bool
@@ -82,46 +108,41 @@ class _Search:
         Searches in several orders take turns, which become longer, until one is at its end. Rounding makes the batches
         hold more than what is asked for. If `rising`, only such as beat all before them by the weights of the compiled
         search. With one order the configurations come in decreasing lexicographic order of it. All have as many jobs of
-        the last type as fit.
-
-        Raises
-        ------
-        TooLargeError
-            If no nodes are left.
+        the last type as fit. Raises `TooLargeError` if no nodes are left.
         """
         trees = [self.tree(order) for order in orders]
-        for made in trees:
-            branching.begin(made, self.capacity, target >> self.shift)
+        for tree in trees:
+            branching.begin(tree, self.capacity, target >> self.shift)
         turn, best = SLICE, target >> self.shift
         while True:
-            for made, order in zip(trees, orders, strict=True):
-                made.place[branching.TARGET] = best
+            for tree, order in zip(trees, orders, strict=True):
+                tree.place[branching.TARGET] = best  # what the others have reached counts here, too
                 status, steps = branching.FULL, min(turn, nodes.left)
                 while status == branching.FULL:
-                    rows, before = np.zeros((ROWS, len(order)), np.int64), int(made.place[branching.NODES])
-                    status, found = branching.advance(made, rows, steps, rising)
-                    best, spent = int(made.place[branching.TARGET]), int(made.place[branching.NODES]) - before
+                    rows, before = np.zeros((ROWS, len(order)), np.int64), int(tree.place[branching.NODES])
+                    status, written = branching.advance(tree, rows, steps, rising)
+                    best, spent = int(tree.place[branching.TARGET]), int(tree.place[branching.NODES]) - before
                     nodes.left, steps = nodes.left - spent, steps - spent
-                    if found:
-                        yield [self._weighed(order, row) for row in rows[:found].tolist()]
+                    if written:
+                        yield [self._weighed(order, row) for row in rows[:written].tolist()]
                 if status == branching.DONE:
                     return
                 if nodes.left <= 0:
-                    raise self.refusal(nodes, trees)
+                    raise self._refusal(nodes, trees)
             turn = min(2 * turn, LONGEST)
 
     def with_each(self, than: int, most: int) -> Iterator[tuple[int, Configuration]]:
         """Yield (weight, configuration) worth more than a number, the best with each type that so many nodes find."""
         order = self.by_value() if than < 0 else self.by_size()
-        made = self.tree(order)
+        tree = self.tree(order)
         rows = np.zeros((ROWS, len(order)), np.int64)
         for i, j in enumerate(order.tolist()):
             target = max(-1, (than >> self.shift) - int(self.rounded[j]))
-            branching.begin(made, self.capacity - self.demands[j], target, short=True)
-            _, found = branching.advance(made, rows, most, True)
-            if found:
-                rows[found - 1, i] += 1
-                value, k = self._weighed(order, rows[found - 1].tolist())
+            branching.begin(tree, self.capacity - self.demands[j], target, short=True)
+            _, written = branching.advance(tree, rows, most, True)
+            if written:  # the last one is the heaviest
+                rows[written - 1, i] += 1
+                value, k = self._weighed(order, rows[written - 1].tolist())
                 if value > than:
                     yield value, k
 
@@ -133,15 +154,15 @@ class _Search:
         program.add_columns(costs, [dict(enumerate(row)) for row in self.small.demands])
         return program.at_most(Fraction(bound, top))
 
-    def refusal(self, nodes: Nodes, trees: Sequence[branching.Tree]) -> TooLargeError:
-        """Return the error of a search that is given up, with the size of the smallest of its trees, estimated."""
+    def _refusal(self, nodes: Nodes, trees: Sequence[branching.Tree]) -> TooLargeError:
+        """Return the error of a search that is given up, with the estimated size of the smallest of its trees."""
         size = " x ".join(f"{c:,}" for c in self.small.capacity)
-        begun = [made for made in trees if made.place[branching.NODES]]
-        sizes = [int(made.place[branching.NODES]) / branching.explored(made) for made in begun]
-        whole = float(f"{min(sizes, default=0.0):.0e}")
+        begun = [tree for tree in trees if tree.place[branching.NODES]]
+        sizes = [int(tree.place[branching.NODES]) / branching.explored(tree) for tree in begun]
+        estimate = float(f"{min(sizes, default=0.0):.0e}")
         return TooLargeError(
             f"the greatest configuration of {len(self.weights)} types on a server of {size} units: branch and bound "
-            f"gave up after {nodes.most:,} nodes; the last search has some {whole:,.0f}: allow more (--nodes), "
+            f"gave up after {nodes.most:,} nodes; the last search has some {estimate:,.0f}: allow more (--nodes), "
             "use coarser units or fewer types"
         )
 
@@ -155,23 +176,11 @@ class _Search:
 def greatest(small: Reduced, weights: Sequence[int], nodes: Nodes | None = None) -> Configuration:
     """Return the configuration of greatest weight, ties by more slots of the first type that differs.
 
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, of any length.
-    nodes : Nodes, optional
-        What the search may take.
-
-    Raises
-    ------
-    TooLargeError
-        If a search takes more nodes.
+    Weights are integers of any length, at least 0. Raises `TooLargeError` if a search takes more nodes than are left.
 
     Examples
     --------
-    >>> from theory.exact.configurations import reduced
+    >>> from theory.exact.knapsack.configurations import reduced
     >>> from theory.instance import additive
     >>> greatest(reduced(additive([12 * 10**9], [[5 * 10**9], [7 * 10**9 - 1]]).pools[0].space), [1, 1])
     (2, 0)
@@ -192,33 +201,11 @@ def greatest(small: Reduced, weights: Sequence[int], nodes: Nodes | None = None)
 
 
 def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
-    """Return configurations that are worth more than a number; none proves that there is none.
+    """Return configurations that are worth more than a number, the heaviest last; none proves that there is none.
 
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, of any length.
-    than : int
-        At least 0.
-    nodes : Nodes, optional
-        What the search may take.
-
-    Returns
-    -------
-    list of Configuration
-        The heaviest is the last.
-
-    Raises
-    ------
-    TooLargeError
-        If the search takes more nodes than allowed.
-
-    Notes
-    -----
-    Where weights are rounded, many configurations may seem worth more than the number that are worth just as much. If
-    all of them fill the resources that have a price, an exact linear program shows it at once.
+    Raises `TooLargeError` if the search takes more nodes than are left. Where weights are rounded, many configurations
+    may seem worth more than the number that are worth just as much. If all of them fill the resources that have a
+    price, an exact linear program shows it at once.
     """
     nodes = Nodes() if nodes is None else nodes
     before = nodes.left
@@ -231,12 +218,12 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
     for rising in (True, False):
         for batch in search.above(orders, than, nodes, rising=rising):
             seen = True
-            found = {pair for pair in batch if pair[0] > than}
+            above = {pair for pair in batch if pair[0] > than}
             spent = before - nodes.left
-            if found and spent > SLICE:  # they are rare: look for others beside them
-                found |= set(search.with_each(than, spent // len(weights)))
-            if found:
-                return [k for _, k in sorted(found)[-SEVERAL:]]
+            if above and spent > SLICE:  # they are rare: look for others beside them
+                above |= set(search.with_each(than, spent // len(weights)))
+            if above:
+                return [k for _, k in sorted(above)[-SEVERAL:]]
         if search.exact or not seen:
             break
     return []
@@ -245,14 +232,6 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
 def with_each(small: Reduced, weights: Sequence[int]) -> list[Configuration]:
     """Return for each type with a weight a configuration of great weight with a job of it, the heaviest first.
 
-    Short searches find them: nothing is proved.
-
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, some of them positive.
+    Some weights are positive. Short searches find the configurations: nothing is proved.
     """
-    found = _Search(small, weights).with_each(-1, SHORT)
-    return [k for _, k in sorted(found, reverse=True)]
+    return [k for _, k in sorted(_Search(small, weights).with_each(-1, SHORT), reverse=True)]

@@ -1,0 +1,7 @@
+"""Linear programs made exact: floats propose a basis, rationals decide; `reference` says what they return."""
+
+from theory.exact.programs.linear import InfeasibleError, LinearProgram, Vertex
+from theory.exact.programs.rational import solve_dense, solve_sparse
+from theory.exact.programs.solver import Bound, Number
+
+__all__ = ["Bound", "InfeasibleError", "LinearProgram", "Number", "Vertex", "solve_dense", "solve_sparse"]
