@@ -41,8 +41,9 @@ def _servers(count: int, seed: int) -> list[Instance]:
 @claim(
     "region-2",
     "The supportable workloads are the interior of C as (2) prints it, with conv of the configurations other than the "
-    "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has "
-    "at least one job, so every point of that hull has at least one job; the empty configuration must belong to it.",
+    "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has at "
+    "least one job, so every point of that hull has at least one job; the empty configuration must belong to it. "
+    "Perhaps a misprint, or a loss of the text at hand.",
     source="Equation (2)",
     printed="C of (2) over configurations other than 0; the supportable workloads are its interior",
     evidence=Evidence.certified,

@@ -27,11 +27,13 @@ ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2",
 
 @claim(
     "local-max-weight-no-share",
-    "Max-weight at local refresh times (M14, with an exact oracle) keeps no positive share of the region. On servers "
-    "of capacity N >= 5 in continuous time, Poisson arrivals and exponential service, jobs of 1 with workload rho_1 > "
-    "2 per server and jobs of N - 2 with workload rho_2 > 0: no state of its chain is recurrent, for any number of "
-    "servers and in both readings of M14 (option renewal), so the number of jobs tends to infinity; and for every z "
-    "from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. The policy's own functions are "
+    "Max-weight at local refresh times (M14, with an exact oracle, in continuous time) keeps no positive share of the "
+    "region. Of configurations of equal weight the one with more jobs of the first type is taken, as in Definition 2.2 "
+    "of the auto-scaling paper. On servers of capacity N >= 5, Poisson arrivals and exponential service, jobs of 1 "
+    "with workload rho_1 > 2 per server and jobs of N - 2 with workload rho_2 > 0: no state of its chain is recurrent, "
+    "for any number of servers and in both readings of M14 (option renewal), so the number of jobs tends to infinity; "
+    "and for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. Nothing is said of "
+    "slots, in which several jobs may leave at once, or of other rules for ties. The policy's own functions are "
     "followed for N = 5, 12, 40 on one server, and for N = 5 on two.",
     source="packproof; Section 1.2, Remark 2 and Example 1 of the non-preemptive paper",
     printed="operation based on local refresh times can cause instability: Example 1 (N = 6) at intensity 0.89",
@@ -44,7 +46,8 @@ def no_share(level: Level, broken: str) -> Outcome:
     Write s for the small jobs that fit beside a large one, here 2, and L for the number of servers.
 
     1. N >= 5, so 2 (N - 2) > N: the maximal configurations are (N, 0) and (s, 1). For queues (0, q), q > 0, they weigh
-       0 and q: a server that is empty and renews its configuration takes (s, 1).
+       0 and q. (0, 1) and (1, 1) weigh q, too: by the rule for ties, a server that is empty and renews its
+       configuration takes (s, 1).
     2. Call a state without jobs empty; there are finitely many, which differ in the configurations that servers keep.
        From every state an empty one is reached with positive probability: let all jobs leave. If in the reading
        "on-emptying" only large jobs are left, which find no slot, let one small job come and leave: its server then
@@ -216,9 +219,10 @@ ROOMY, NOBODY, PLAIN = "a + b = N - 1", "no small jobs", "BF-S instead of VQS-BF
 
 @claim(
     "vqs-bf-tight",
-    "VQS-BF supports no more than 2/3 of the maximum workload in general: Theorem 4 cannot be improved, where a "
-    "server chooses its configuration and starts jobs from the same queue of a slot, as in (20). One server, any J >= "
-    "2, geometric service of mean one slot (mu = 1: all jobs end in every slot), Poisson arrivals, sizes 1, a and b = "
+    "On one server, with service of one slot, VQS-BF supports no more than 2/3 of the maximum workload, where a server "
+    "chooses its configuration and starts jobs from the same queue of a slot, as in (20): for such systems Theorem 4 "
+    "cannot be improved. Nothing is said of several servers or of longer service. Any J >= 2, geometric service of "
+    "mean one slot (mu = 1: all jobs end in every slot), Poisson arrivals, sizes 1, a and b = "
     "N - a on N > 3, N/3 < a < N/2, with workloads m, rho and rho: if rho > (2 + exp(-m))/3, the waiting work of the "
     "types a and b tends to infinity with probability 1. The traffic intensity is at most rho + m/N, so for every z > "
     "2/3 there are such systems of intensity less than z. The policy's own functions are followed for (N, a) = (9, 4) "
