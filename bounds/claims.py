@@ -51,9 +51,14 @@ class Verdict(StrEnum):
 
 
 class Refutes(StrEnum):
-    """What a refutation refutes: the statement itself, a step of its proof, or a printed number."""
+    """What a refutation refutes.
+
+    `statement`: what is printed fails in substance. `boundary`: it fails only at a tie, by rounding, or as loosely
+    worded. `proof_step`: a step of the printed proof fails. `number`: a printed number or formula fails.
+    """
 
     statement = "statement"
+    boundary = "boundary case"
     proof_step = "proof step"
     number = "number"
 

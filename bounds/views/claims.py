@@ -12,6 +12,7 @@ from bounds.views.text import many
 
 FAILS = {
     Refutes.statement: "the printed statement fails",
+    Refutes.boundary: "the printed statement fails in a boundary case (a tie, rounding, loose words)",
     Refutes.proof_step: "a step of the printed proof fails",
     Refutes.number: "a printed number or formula fails, perhaps by a misprint",
 }
@@ -94,7 +95,8 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     return [
         *table,
         "",
-        f"{with_claims} of {len(numbered)} numbered statements have a claim, {checkable} one that can be checked",
+        f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
+        f"{with_claims - checkable} only one that is skipped",
         f"claims by evidence, on record: {shown}",
         f"claims by verdict, on record: {came_out}",
     ]

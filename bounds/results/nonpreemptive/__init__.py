@@ -3,7 +3,7 @@
 TITLE = "On non-preemptive VM scheduling in the cloud"
 STATEMENTS = (
     "Theorem 3.1; Propositions 4.2 and 4.5; Lemmas 4.1, 4.3, 4.4, 5.1 and 6.1; "
-    "Corollaries 5.2, 5.3, 6.2 and 6.3; Examples 1 and 2; Table 1; Figures 5, 6, 7 and 8"
+    "Corollaries 5.2, 5.3, 6.2 and 6.3; Remarks 1 and 2; Examples 1 and 2; Table 1; Figures 3, 4, 5, 6, 7 and 8"
 )
 CLAIMS = {
     "region": "region-2 maximal-same-hull max-weight lemma-6.1 refinement-same-guarantee corollary-6.2 "

@@ -66,7 +66,7 @@ def region_2(level: Level, broken: str) -> Outcome:
     printed="the maximal configurations have the same convex hull as all",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
-    refutes=Refutes.statement,
+    refutes=Refutes.boundary,
     breaks=("only functions that grow with every job separate",),
 )
 def maximal_same_hull(level: Level, broken: str) -> Outcome:

@@ -233,7 +233,7 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
     printed="the allocated tasks to at least one of them will be decreased compared to the PS-DSF allocation",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
-    refutes=Refutes.statement,
+    refutes=Refutes.boundary,
     breaks=("user 2 is slower on the first server",),
 )
 def lemma_2(level: Level, broken: str) -> Outcome:
