@@ -51,6 +51,7 @@ def verdict_lines(checked: Checked) -> list[str]:
     nature = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
     lines += [f"     known    {nature}"] if nature else []
     lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
+    lines += [f"     proof    docs/explanation/{claim.proof}"] if claim.proof else []
     return [
         *lines,
         f"     source   {claim.source}",

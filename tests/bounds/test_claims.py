@@ -17,7 +17,6 @@ from bounds.cli import run
 from bounds.results import claims, control, verify
 from bounds.results.statements import coverage, numbers_of
 
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -97,7 +96,8 @@ def test_the_readme_counts_what_is_refuted() -> None:
     count = Counter(claim.refutes for claim in claims() if claim.refutes)
     said = (
         f"{count[Refutes.statement]} statements, {count[Refutes.proof_step]} steps of proofs and "
-        f"{count[Refutes.number]} numbers are refuted in substance, and {count[Refutes.boundary]} statements in boundary"
+        f"{count[Refutes.number]} numbers are refuted in substance, and {count[Refutes.boundary]} statements in "
+        "boundary cases"
     )
     assert said in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
@@ -114,6 +114,15 @@ def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.Captur
     assert [row["id"] for row in rows] == [claim.id for claim in claims(names)]
     assert {row["id"] for row in rows} == set(names)
     assert all(row["computed"] == verify(claims([row["id"]])[0]).outcome.computed for row in rows[:4])
+
+
+def test_every_proved_claim_has_a_written_proof() -> None:
+    for claim in claims():
+        if claim.proof:
+            page, _, label = claim.proof.partition("#")
+            text = (ROOT / "docs" / "explanation" / page).read_text(encoding="utf-8")
+            _, _, rest = text.partition(f":label: {label}\n")
+            assert ":::{prf:proof}" in rest.partition(":label:")[0], claim.id
 
 
 def test_formal_claims_name_theorems_that_coq_checked() -> None:

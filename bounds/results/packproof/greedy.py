@@ -156,30 +156,10 @@ def sequential(level: Level, broken: str) -> Outcome:
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
     breaks=("two types", "any number of jobs alone", "jobs of half the size"),
+    proof="greedy.md#one-resource",
 )
 def one_resource(level: Level, broken: str) -> Outcome:
-    """Prove that equality in the bound makes the optimal configuration larger than a server.
-
-    Let x_1, .., x_I be the lengths of greedy's stages, U_i their rewards a server, F_i = sum_{l <= i} x_l U_l, E_i the
-    types exhausted before stage i, q = 1 - 1/J, capacity 1, demands d_j > 0, and U* the optimum.
-
-    0. If servers are left over, all work is served and the share is 1. Else the x_i sum to 1.
-    1. U* <= sum_{E_i} u_j rho_j + U_i <= F_{i-1} + U_i (claim ``always-1-1/e``), so (U* - F_i) = (1 - x_i)(U* -
-       F_{i-1}) - x_i (U_i - (U* - F_{i-1})) <= (1 - x_i)(U* - F_{i-1}). The share is 1 - prod(1 - x_i) at least.
-    2. log(1 - x) is strictly concave, so prod(1 - x_i) <= (1 - 1/I)^I, with equality only where all x_i are 1/I; and
-       (1 - 1/I)^I increases strictly with I <= J. Hence the bound is attained only if I = J, x_i = 1/J, and U_i = U* -
-       F_{i-1} for every i. Then U_{i+1} = q U_i, and U_i = q^(i-1) U* > 0.
-    3. Each stage but the last exhausts a type, and the last has one left; so stage i exhausts exactly one, which we
-       call type i. By 1, F_{i-1} = sum_{E_i} u_j rho_j: the stages before i earn from the types in E_i alone, so stage
-       i earns from type i alone, u_i > 0, and U_i = u_i n_i, where n_i is the most jobs of type i that fit. The stage
-       has length 1/J, so rho_i = n_i/J for i < J.
-    4. Let the optimum use configurations k. U* <= sum_{j < i} u_j y_j + U_i with jobs served y_j <= rho_j, and by 1
-       equality holds: so, averaged over servers, the types i..J of k earn U_i. None earns more, since U_i is the most
-       that types i..J can earn; so each does. Hence u_i k_i = U_i - U_{i+1} = U_i/J = u_i n_i/J for i < J, and u_J k_J
-       = U_J: k = (n_1/J, .., n_{J-1}/J, n_J), and J divides n_i, so that n_i >= J for i < J, and n_J >= 1.
-    5. n_i + 1 jobs do not fit: d_i > 1/(n_i + 1). So the size of k is more than sum_{i<J} (n_i/J)/(n_i + 1) + n_J/(n_J
-       + 1) >= (J - 1)/(J + 1) + 1/2 >= 1 for J >= 3, against its feasibility.
-    """
+    """Decide the identities and the signs of the proof in symbols."""
     import sympy as sp
 
     best, before = sp.symbols("U_star F_before", positive=True)

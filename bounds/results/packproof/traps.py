@@ -39,36 +39,10 @@ ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2",
     printed="operation based on local refresh times can cause instability: Example 1 (N = 6) at intensity 0.89",
     evidence=Evidence.proved,
     breaks=(ONE_SMALL, AT_TWO, STALLING),
+    proof="proofs.md#local-refresh",
 )
 def no_share(level: Level, broken: str) -> Outcome:
-    """Prove that servers that hold two small jobs and a place for a large one may never become empty again.
-
-    Write s for the small jobs that fit beside a large one, here 2, and L for the number of servers.
-
-    1. N >= 5, so 2 (N - 2) > N: the maximal configurations are (N, 0) and (s, 1). For queues (0, q), q > 0, they weigh
-       0 and q. (0, 1) and (1, 1) weigh q, too: by the rule for ties, a server that is empty and renews its
-       configuration takes (s, 1).
-    2. Call a state without jobs empty; there are finitely many, which differ in the configurations that servers keep.
-       From every state an empty one is reached with positive probability: let all jobs leave. If in the reading
-       "on-emptying" only large jobs are left, which find no slot, let one small job come and leave: its server then
-       chooses for (0, q), q > 0, and serves them all. From every empty state those are reached with positive
-       probability in which all servers have (s, 1) and n small jobs are there, for every n: let L large jobs come
-       before any leaves, each of which lets a server choose, and then n small ones. In the reading "on-emptying" an
-       empty server may have kept (N, 0). Then let large jobs come until L of them wait, small ones until every server
-       holds one, and all small ones leave before anything else happens: each server with (N, 0) becomes empty, and
-       chooses for queues (0, q), q > 0.
-    3. In these states a server has places for s small jobs, which are filled from the queue. It becomes empty only when
-       its last job ends, and while n >= L s it holds s >= 2 small ones: none becomes empty, and the configurations
-       stay. Until n = L s for the first time, n is a birth-death process with rates L rho_1 and L s (in units of the
-       service rate). h(n) = (s / rho_1)^(n - L s) solves rho_1 h(n + 1) + s h(n - 1) = (rho_1 + s) h(n), h(L s) = 1,
-       and tends to 0 for rho_1 > s: it is the probability to reach L s from n, and less than 1 for n > L s. So each
-       empty state is left for ever with positive probability, and all are visited finitely often. A recurrent state
-       would reach an empty one, which would then be recurrent too: so no state is. Finitely many states have at most K
-       jobs, so the number of jobs tends to infinity with probability 1.
-    4. The workload (2 + e, e), 0 < e < 2, is y (N, 0) + e (2, 1) with y = (2 - e)/N, so its intensity is at most y + e.
-       At prices (1/N, (N - 2)/N), which no configuration exceeds, it is worth as much. So the intensity is 2/N + e (1 -
-       1/N), which takes all values from 2/N, exclusive, to 1.
-    """
+    """Decide steps 1, 3 and 4 of the proof in symbols, and follow the policy."""
     import sympy as sp
 
     capacity, e, queue = sp.symbols("N e q", positive=True)
@@ -99,7 +73,7 @@ def no_share(level: Level, broken: str) -> Outcome:
     }
     failed = [name for name, holds in steps.items() if not holds]
     wrong = _followed(int(small), "nonpreemptive" if broken == STALLING else "max-weight-local")
-    computed = "steps 1, 3 and 4 hold in symbols, 2 is an argument in words" if not failed else ""
+    computed = "steps 1, 3 and 4 hold in symbols" if not failed else ""
     computed = computed or f"not shown: {', '.join(failed)}"
     return Outcome(f"{computed}; the policy's own functions {wrong or 'agree'}", not failed and not wrong)
 
@@ -231,29 +205,10 @@ ROOMY, NOBODY, PLAIN = "a + b = N - 1", "no small jobs", "BF-S instead of VQS-BF
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
     breaks=(ROOMY, NOBODY, PLAIN),
+    proof="partitions.md#vqs-bf-tight",
 )
 def tight_guarantee(level: Level, broken: str) -> Outcome:
-    """Prove that a single small job that waits keeps VQS-BF from the only efficient configuration.
-
-    All jobs in service leave after each slot, so the server is empty, and renews its active configuration for the
-    queues of the slot: s small jobs, and Q_a, Q_b jobs of the other types. b is in (N/2, 2N/3), so of virtual queue 1;
-    a is of virtual queue 2; the small jobs are of a virtual queue q > 2, because 1 < N/3. Let W count waiting jobs of b
-    with 1, and of a with 1/2.
-
-    1. 3a > N, 2b > N and a + b = N. So the jobs that start in a slot count 3/2 only if they are one of a and one of b,
-       which leave no place for a small one, and 1 at most otherwise.
-    2. If s >= 1, they count 1 at most. The heaviest row of (19) is one of three. If it has k_1 = 1, it is that of q
-       with n >= 1 small jobs, since that weighs Q_b + n s, and all others with k_1 = 1 weigh Q_b: step (i) starts at
-       most one job of b, and step (ii) a small one beside it, which fits. If it is that of q alone, step (ii) starts a
-       small job first. Either way a small job is on the server, and 1. applies. Else it is that of two jobs of queue 2,
-       and 2 Q_a is at least n' s, the weight of q alone, n' >= 3: so Q_a >= 2, and step (ii) starts two jobs of a.
-    3. New small jobs come with probability 1 - exp(-m) in each slot, independently. So W grows in a slot by at least
-       A_b + A_a/2 - 1 - 1(no small job comes)/2, with new jobs A_a, A_b: independent increments of mean
-       3 rho/2 - 1 - exp(-m)/2, which is positive just for rho > (2 + exp(-m))/3. By the law of large numbers W tends to
-       infinity.
-    4. The workload (m, rho, rho) = rho (0, 1, 1) + (m/N) (N, 0, 0) has an intensity of at most rho + m/N. For N >= m
-       exp(m) and rho near to its bound this is near to 2/3 for large m.
-    """
+    """Decide the drift and the limit of the proof in symbols, and follow the policy."""
     import sympy as sp
 
     m, rho, e = sp.symbols("m rho e", positive=True)
@@ -264,7 +219,7 @@ def tight_guarantee(level: Level, broken: str) -> Outcome:
     limit = sp.limit(least + m / (m * sp.exp(m)), m, sp.oo) == sp.Rational(2, 3)
     failed = [name for name, holds in {"the drift": positive, "the limit": limit}.items() if not holds]
     wrong = _efficient_beside_small(broken)
-    computed = "drift and limit hold in symbols, the cases are an argument in words" if not failed else ""
+    computed = "drift and limit hold in symbols" if not failed else ""
     computed = computed or f"not shown: {', '.join(failed)}"
     return Outcome(f"{computed}; the policy's own functions {wrong or 'agree'}", not failed and not wrong)
 
