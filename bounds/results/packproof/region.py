@@ -76,7 +76,10 @@ def lemma_6_1_constant(level: Level, broken: str) -> Outcome:
         ratio = worst_weights(_just_above(resources, fits), "single-type").ratio
         good &= 1 <= ratio * resources * constant(fits) < 1 + Fraction(1, 1000)
         nearest.append(f"{float(ratio):.5f} for N = {fits}, R = {resources}")
-    computed = f"N up to {most}: {above} sums of unit fractions above T; attained {', '.join(nearest)}"
+    computed = (
+        f"T = {float(constant(1)):.5f} for N = 1; N up to {most}: {above} sums of unit fractions above T; attained "
+        f"{', '.join(nearest)}"
+    )
     return Outcome(computed, good and not above)
 
 
