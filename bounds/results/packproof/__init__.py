@@ -4,7 +4,8 @@ TITLE = "Results of packproof itself"
 STATEMENTS = ""
 CLAIMS = {
     "constant": "always-1-1/e tight",
-    "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-not-attained worst-by-size",
+    "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
+    "worst-by-size",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
