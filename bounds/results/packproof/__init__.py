@@ -10,6 +10,6 @@ CLAIMS = {
     "resource-division-not-pareto unfairness-without-bound idle-resources",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
-    "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight",
+    "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
     "limits": "limit-1-1/e max-weight-rate generator-bound",
 }
