@@ -25,9 +25,10 @@ class Level(StrEnum):
 class Evidence(StrEnum):
     """How an outcome is known, from strongest to weakest.
 
-    `formal`: a theorem that Coq checked. `proved`: for the whole family that the statement names, by exhaustion or
-    symbolic identity, with no step sampled. `certified`: exact rational evidence for the instances tried. `numeric`:
-    floats, with a stated tolerance. `statistical`: simulation, with a stated false-alarm rate.
+    `formal`: a theorem that Coq checked. `proved`: a complete written proof for the whole family that the statement
+    names, whose calculations are decided by exhaustion or in symbols. `certified`: exact rational evidence for the
+    instances tried. `numeric`: floats, with a stated tolerance. `statistical`: simulation, with a stated false-alarm
+    rate.
     """
 
     formal = "formal"
@@ -51,9 +52,14 @@ class Verdict(StrEnum):
 
 
 class Refutes(StrEnum):
-    """What a refutation refutes: the statement itself, a step of its proof, or a printed number."""
+    """What a refutation refutes.
+
+    `statement`: what is printed fails in substance. `boundary`: it fails only at a tie, by rounding, or as loosely
+    worded. `proof_step`: a step of the printed proof fails. `number`: a printed number or formula fails.
+    """
 
     statement = "statement"
+    boundary = "boundary case"
     proof_step = "proof step"
     number = "number"
 
@@ -99,6 +105,9 @@ class Claim:
     theorems : tuple of str
         For the rank `formal`: the theorems that Coq checked, ``File.name`` of the folder ``proofs``. The check then
         shows that packproof's functions compute what they speak of.
+    proof : str
+        For the rank `proved`: ``page#label`` of the written proof, in the folder ``docs/explanation``. The check then
+        decides its calculations, or compares packproof's functions with what it says.
     check : callable
         ``(level, broken) -> Outcome``; it may raise `WithoutData`.
     """
@@ -113,6 +122,7 @@ class Claim:
     refutes: Refutes | None
     breaks: tuple[str, ...]
     theorems: tuple[str, ...]
+    proof: str
     check: Check
 
     @property
@@ -200,14 +210,15 @@ def claim(
     refutes: Refutes | None = None,
     breaks: tuple[str, ...] = (),
     theorems: tuple[str, ...] = (),
+    proof: str = "",
 ) -> Callable[[Check], Check]:
     """Register a check function as a claim of the paper in whose folder it is; the arguments are those of `Claim`.
 
     Raises
     ------
     ValueError
-        A refutation that does not say what it refutes, a claim that can be checked without any break, or one of rank
-        `formal` without theorems.
+        A refutation that does not say what it refutes, a claim that can be checked without any break, one of rank
+        `formal` without theorems, or one of rank `proved` without a proof.
     """
     if (verdict is Verdict.refuted) != (refutes is not None):
         raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
@@ -215,12 +226,14 @@ def claim(
         raise ValueError(f"{name}: a claim has evidence and breaks, or it is skipped")
     if (evidence is Evidence.formal) != bool(theorems):
         raise ValueError(f"{name}: a claim of rank formal, and no other, names its theorems")
+    if (evidence is Evidence.proved) != bool(proof):
+        raise ValueError(f"{name}: a claim of rank proved, and no other, names its written proof")
 
     def register(check: Check) -> Check:
         paper = paper_of(check.__module__)
         identity = f"{paper}/{name}"
         REGISTRY[identity] = Claim(
-            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, theorems, check
+            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, theorems, proof, check
         )
         return check
 

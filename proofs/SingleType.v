@@ -56,6 +56,24 @@ move: IH h; set z := series _ s; set y := _ / _; set x := b%:R^-1 => IH h.
 by apply: (ler_from2 IH h); ring.
 Qed.
 
+(** All of it after 1/b is at most 1/(b - 1): the constant is at most 1 + 1/N = (N + 1)/N. *)
+Lemma series_le_inverse b s : (0 < b)%N -> series b.+1 s <= b%:R^-1.
+Proof.
+elim: s b => [|s IH] b b0 /=; first by rewrite invr_ge0 ler0n.
+have c0 : (b * b.+1 <= (b.+1 * b.+2).-1)%N.
+  by rewrite -ltnS prednK // mulnC ltn_pmul2l.
+have bb : (0 < b * b.+1)%N by rewrite muln_gt0 b0.
+rewrite -ler_subr_addl inverse_step //.
+have {}IH := IH (b.+1 * b.+2).-1 (leq_trans bb c0); rewrite prednK // in IH.
+apply: le_trans IH _; rewrite lef_pinv ?posrE ?ltr0n ?ler_nat //; exact: leq_trans bb c0.
+Qed.
+
+Lemma constant_le N s : (0 < N)%N -> constant N s <= N.+1%:R / N%:R.
+Proof.
+move=> N0; rewrite (natS N) mulrDl divff ?pnatr_eq0 -?lt0n // mul1r ler_add2l.
+exact: series_le_inverse.
+Qed.
+
 (** For N = 1 the constant is below 423/250 = 1.692. *)
 Lemma constant_one s : constant 1 s <= 1 + 2%:R^-1 + 6%:R^-1 + 42%:R^-1 + 2%:R / (42 * 43)%:R.
 Proof.
@@ -255,6 +273,15 @@ rewrite mulr_suml; apply: ler_sum => j _.
 have m0 : 0 < (most j)%:R :> F by rewrite ltr0n (leq_trans N_gt0).
 rewrite -mulrA mulrC; apply: ler_wpmul2l; first exact: ler0n.
 by rewrite mulrC ler_pdivl_mulr.
+Qed.
+
+(** ** Theorem (Lemma 6.1 as printed): it keeps N / (R (N + 1)). *)
+Theorem single_type_keeps_printed (v : J -> F) (best : F) (k : J -> nat) :
+  (forall j, 0 <= v j) -> (forall j, v j * (most j)%:R <= best) -> 0 <= best -> fits k ->
+  \sum_j v j * (k j)%:R <= #|R|%:R * (N.+1%:R / N%:R) * best.
+Proof.
+move=> v0 vb b0 kfits; apply: le_trans (single_type_keeps v0 vb b0 kfits) _.
+by apply: ler_wpmul2r => //; apply: ler_wpmul2l (constant_le _ N_gt0); rewrite ler0n.
 Qed.
 End Resources.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.adversary.workload import worst_workload
+from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import rational
 from theory.region.membership import traffic_intensity
@@ -131,6 +132,38 @@ def tight_family_additive(types: int) -> Instance:
     demands.append([types - (p - a + 1) for a, p in intervals] + [types])
     tight = tight_family(types)
     return additive([unit] * (len(intervals) + 1), demands, tight.rewards, tight.workload)
+
+
+def one_resource_family(types: int) -> Instance:
+    """Return the family on one resource of which greedy keeps the least share known, for `types` job types.
+
+    With n = J - 1 a server has 4^n + 2^n - 1 units; type 1 takes 2^n and earns 2^-n, type j >= 2 takes
+    2^(j-2) (2^n + 1) and earns 2^(j-2-n); the workload is one job of each type per server.
+    Greedy keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1)) / 2 of the optimum, which falls to 0.69665 (the claim
+    ``packproof/one-resource-family``).
+
+    Parameters
+    ----------
+    types : int
+        J, at least 2.
+
+    Raises
+    ------
+    InputError
+        Fewer than two types.
+
+    Examples
+    --------
+    >>> from theory.greedy.optimal import solve
+    >>> [str(solve(one_resource_family(types)).ratio) for types in (2, 3, 4)]
+    ['3/4', '17/24', '235/336']
+    """
+    if types < 2:
+        raise InputError(f"types: expected at least 2, got {types}")
+    n = types - 1
+    demands = [[2**n], *([2**j * (2**n + 1)] for j in range(n))]
+    rewards = [Fraction(1, 2**n), *(Fraction(2**j, 2**n) for j in range(n))]
+    return additive([4**n + 2**n - 1], demands, rewards, [1] * types)
 
 
 def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:

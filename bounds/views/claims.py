@@ -12,6 +12,7 @@ from bounds.views.text import many
 
 FAILS = {
     Refutes.statement: "the printed statement fails",
+    Refutes.boundary: "the printed statement fails in a boundary case (a tie, rounding, loose words)",
     Refutes.proof_step: "a step of the printed proof fails",
     Refutes.number: "a printed number or formula fails, perhaps by a misprint",
 }
@@ -50,6 +51,7 @@ def verdict_lines(checked: Checked) -> list[str]:
     nature = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
     lines += [f"     known    {nature}"] if nature else []
     lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
+    lines += [f"     proof    docs/explanation/{claim.proof}"] if claim.proof else []
     return [
         *lines,
         f"     source   {claim.source}",
@@ -94,7 +96,8 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     return [
         *table,
         "",
-        f"{with_claims} of {len(numbered)} numbered statements have a claim, {checkable} one that can be checked",
+        f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
+        f"{with_claims - checkable} only one that is skipped",
         f"claims by evidence, on record: {shown}",
         f"claims by verdict, on record: {came_out}",
     ]

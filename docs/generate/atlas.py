@@ -95,6 +95,9 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     ]
     if claim.theorems:
         rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " of [the proofs](../../developer/proofs.md)"))
+    if claim.proof:
+        page, _, label = claim.proof.partition(".md#")
+        rows.append(("Proof", f"{{prf:ref}}`{label}`, [{page}](../../explanation/{page}.md)"))
     if claim.breaks:
         rows.append(("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.breaks)))
     if outcome:

@@ -123,10 +123,10 @@ class Saturated:
             return self._step.with_arrival(node, j, draws)
         return next(self._slot(node, (), (self._class_of[j],)))[1]
 
-    def offered(self, node: Node, queue: Sequence[int]) -> Node:
-        """Return the node, of a slotted policy, after a slot in which the jobs of a queue come."""
+    def offered(self, node: Node, queue: Sequence[int], ended: Sequence[tuple[int, int]] = ()) -> Node:
+        """Return the node, of a slotted policy, after a slot: jobs (server, type) end, those of a queue come."""
         coming = [self._class_of[j] for j, n in enumerate(queue) for _ in range(n)]
-        return next(self._slot(node, (), coming))[1]
+        return next(self._slot(node, [(server, self._class_of[j]) for server, j in ended], coming))[1]
 
     def _slot(self, node: Node, ended: Sequence[Any], coming: Sequence[int]) -> Iterator[tuple[Any, Node]]:
         """Yield the outcomes of a slot, and of those after it as long as the policy asks to be called again."""

@@ -7,14 +7,17 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Claim
+from bounds.claims import PAPERS, REGISTRY, Claim, Refutes
 from bounds.cli import run
 from bounds.results import claims, control, verify
 from bounds.results.statements import coverage, numbers_of
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.id)
@@ -38,7 +41,7 @@ def test_tables_of_contents_list_every_claim_once() -> None:
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["verify", "introduction", "figure-2-86-percent", "--json"]) == 0
+    assert run(["verify", "introduction", "region-2", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["evidence"], row["verdict"], row["refutes"], row["holds"]) for row in rows] == [
         ("certified", "holds", None, True),
@@ -82,9 +85,21 @@ def test_coverage_tells_what_cannot_be_checked(capsys: pytest.CaptureFixture[str
     """Five lemmas of the auto-scaling paper are lost, and have no other claim."""
     assert run(["verify", "--coverage", "--paper", "autoscaling"]) == 0
     text = capsys.readouterr().out
-    whole, checkable = map(int, re.findall(r"(\d+) of \d+ numbered statements have a claim, (\d+) one", text)[0])
+    (skipped,) = re.findall(
+        r"numbered statements have a claim that can be checked, (\d+) only one that is skipped", text
+    )
     lost = {claim.source for claim in claims(paper="autoscaling") if claim.verdict == "skipped"}
-    assert whole - checkable == len(lost) == 5
+    assert int(skipped) == len(lost) == 5
+
+
+def test_the_readme_counts_what_is_refuted() -> None:
+    count = Counter(claim.refutes for claim in claims() if claim.refutes)
+    said = (
+        f"{count[Refutes.statement]} statements, {count[Refutes.proof_step]} steps of proofs and "
+        f"{count[Refutes.number]} numbers are refuted in substance, and {count[Refutes.boundary]} statements in "
+        "boundary cases"
+    )
+    assert said in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +114,15 @@ def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.Captur
     assert [row["id"] for row in rows] == [claim.id for claim in claims(names)]
     assert {row["id"] for row in rows} == set(names)
     assert all(row["computed"] == verify(claims([row["id"]])[0]).outcome.computed for row in rows[:4])
+
+
+def test_every_proved_claim_has_a_written_proof() -> None:
+    for claim in claims():
+        if claim.proof:
+            page, _, label = claim.proof.partition("#")
+            text = (ROOT / "docs" / "explanation" / page).read_text(encoding="utf-8")
+            _, _, rest = text.partition(f":label: {label}\n")
+            assert ":::{prf:proof}" in rest.partition(":label:")[0], claim.id
 
 
 def test_formal_claims_name_theorems_that_coq_checked() -> None:

@@ -78,18 +78,18 @@ def test_atlas(browser: Browser, shot: Path) -> None:
     browser.picture(shot / "atlas.png")
     browser.click(".bd-article a[href^='by-verdict.html']", "by-verdict.html")
     browser.picture(shot / "by-verdict.png")
-    browser.click(".bd-article a[href$='autoscaling/figure-2-86-percent.html']", "figure-2-86-percent.html")
+    browser.click(".bd-article a[href$='nonpreemptive/region-2.html']", "region-2.html")
     browser.picture(shot / "claim.png")
     text = browser.do("document.querySelector('article').innerText")
     stored = json.loads((HTML.parents[1] / "atlas" / "run.json").read_text(encoding="utf-8"))
-    computed = next(one["computed"] for one in stored if one["id"] == "autoscaling/figure-2-86-percent")
-    for part in ("refuted", computed, "packproof verify autoscaling/figure-2-86-percent", "Its code"):
+    computed = next(one["computed"] for one in stored if one["id"] == "nonpreemptive/region-2")
+    for part in ("refuted", computed, "packproof verify nonpreemptive/region-2", "Its code"):
         assert part in " ".join(text.split())
     browser.do("document.querySelector('article details summary').click()")
     assert browser.wait("document.querySelector('article details pre').offsetHeight > 50")
     code = ".bd-article a[href*='code/bounds.results']"
     browser.click(code, Path(browser.do(f"document.querySelector({json.dumps(code)}).pathname")).name)
-    assert "figure-2-86-percent" in browser.do("document.querySelector('article').innerText")
+    assert "region-2" in browser.do("document.querySelector('article').innerText")
 
 
 def test_tutorial(browser: Browser, shot: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from bounds.results.nonpreemptive.literal import Literal
 from bounds.views.simulation import growth_of
 from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_cell
@@ -28,7 +29,6 @@ from fluid.simulation.queue.policies.nonpreemptive import beta_now
 from fluid.simulation.results import Run
 from fluid.simulation.state import Setting
 from tests.fluid.conserved import conserve_queue
-from tests.fluid.literal_queue import Literal
 from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, pooled

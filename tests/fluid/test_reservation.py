@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from referee import Referee
 
+from bounds.results.autoscaling.referee import Referee
 from bounds.results.instances import random_instance
 from bounds.testing import instances
 from fluid.simulation.arrivals import JobList, Law

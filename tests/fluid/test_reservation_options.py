@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from referee import Referee
 
+from bounds.results.autoscaling.referee import Referee
 from fluid.chains.loss import stationary_law
 from fluid.simulation.arrivals import JobList, Law
 from fluid.simulation.driver import run_once

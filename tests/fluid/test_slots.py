@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from bounds.results.throughput.literal import Job, Literal, reduced, virtual_queue
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
@@ -27,7 +28,6 @@ from fluid.simulation.slotted.state import (
     with_places,
 )
 from tests.fluid.conserved import conserve_slots
-from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
 from theory.errors import InputError
 
 POLICIES = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "max-weight", "fifo-ff")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.results.instances import random_instance, tight_family, tight_family_additive
+from bounds.results.instances import one_resource_family, random_instance, tight_family, tight_family_additive
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
@@ -156,6 +156,29 @@ def test_tight_family(types: int) -> None:
         assert list(row) == [*expected, 0 if j < n else types]
 
 
+@pytest.mark.parametrize("types", [2, 3, 4, 7])
+def test_one_resource_family(types: int) -> None:
+    """OneResource.v with n + 1 = J, rewards times 2^n: the same demands, workload, stages and share."""
+    n, instance = types - 1, one_resource_family(types)
+    units = [2 ** max(j - 1, 0) for j in range(types)]  # `unit_of`
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    assert space.capacity == (2**n * (2**n + 1) - 1,)
+    assert [row[0] for row in space.demands] == [unit * (2**n + (j > 0)) for j, unit in enumerate(units)]
+    assert [u * 2**n for u in instance.rewards] == units
+    assert list(instance.workload) == [1] * types
+    most = [2**n, *(2 ** (n + 1 - i) - 1 for i in range(1, types))]
+    parts = [Fraction(1, number) for number in most[:n]]
+    greedy = global_greedy(instance)
+    assert [(s.configurations[0], s.fraction) for s in greedy.stages] == [
+        (tuple(most[i] if j == i else 0 for j in range(types)), part)
+        for i, part in enumerate([*parts, 1 - total(parts)])
+    ]
+    assert space.holds((1,) * types)
+    share = 1 - (Fraction(1, 2**n) + total(Fraction(1, 2**k - 1) for k in range(2, n + 1))) / 2
+    assert greedy.reward == share * value(instance.rewards, (1,) * types)
+
+
 def series(b: int, terms: int) -> Fraction:
     """`series` of SingleType.v."""
     return Fraction(0) if terms == 0 else Fraction(1, b) + series(b * (b + 1), terms - 1)
@@ -168,7 +191,7 @@ def constant(fits: int, terms: int) -> Fraction:
 
 def test_lemma_6_1() -> None:
     for fits in range(1, 6):
-        assert constant(fits, 6) == harmonic(fits, 6)
+        assert constant(fits, 6) == harmonic(fits, 6) <= Fraction(fits + 1, fits)  # `single_type_keeps_printed`
     assert constant(1, 7) < Fraction(423, 250)
     generator = random.Random(7)
     for _ in range(200):

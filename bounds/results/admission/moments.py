@@ -190,6 +190,7 @@ def prop_4_3(level: Level, broken: str) -> Outcome:
     printed="the variance of Q by repeated products, of N by total variance (formulas lost, rebuilt from the proof)",
     evidence=Evidence.proved,
     breaks=("a term is missing",),
+    proof="proofs.md#random-sum",
 )
 def prop_4_5(level: Level, broken: str) -> Outcome:
     import sympy

@@ -97,6 +97,7 @@ def prop_d_2(level: Level, broken: str) -> Outcome:
     printed="q Var(A) + (1 - q) Var(B) <= Var(Z), by the law of total variance",
     evidence=Evidence.proved,
     breaks=("means left out",),
+    proof="admission.md#mixture",
 )
 def mixture_variance(level: Level, broken: str) -> Outcome:
     import sympy

@@ -48,13 +48,14 @@ def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
 
 @claim(
     "poisson-domination",
-    "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L "
-    "rho_j: the exact laws of small systems on two servers under six policies, at every level of every type, but for "
-    "1e-9.",
+    "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L rho_j, "
+    "under every policy. Beside the proof, the exact laws of small systems on two servers under six policies, at every "
+    "level of every type, but for 1e-9.",
     source="Section 2",
     printed="Y_j is stochastically dominated by a variable whose stationary distribution is Poisson with mean L rho_j",
-    evidence=Evidence.numeric,
+    evidence=Evidence.proved,
     breaks=("the Poisson mean is half of it", "the system has twice the arrivals"),
+    proof="proofs.md#domination",
 )
 def poisson_domination(level: Level, broken: str) -> Outcome:
     from scipy.special import pdtrc
@@ -166,14 +167,15 @@ def _programs(level: Level) -> list[tuple[str, Instance, int]]:
 
 @claim(
     "upper-bound-lp",
-    "No policy earns more than the static program with the workload L rho: on one to three servers (full: four) of "
-    "three small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, for a decision "
-    "process that may also pack anew and drop jobs at every arrival; on two servers it earns no less than six policies "
-    "(where types have no sizes: five) in their exact laws.",
+    "No policy earns more than the static program with the workload L rho. Beside the proof, on one to three servers "
+    "(full: four) of three small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, "
+    "for a decision process that may also pack anew and drop jobs at every arrival; on two servers it earns no less "
+    "than six policies (where types have no sizes: five) in their exact laws.",
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("the program has half of the workload", "rewards of the process are doubled"),
+    proof="proofs.md#static-bound",
 )
 def upper_bound_lp(level: Level, broken: str) -> Outcome:
     """Bound the best policy from both sides, and compare it with the program."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise
 from math import log, sqrt
 from operator import mul
 
 import numpy as np
 
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.decisions import FRESH_SEED
-from bounds.results.instances import LARGE, MEMORY, PRINTED_TYPES, SERVER, SMALL, collection, four_types
+from bounds.results.instances import LARGE, MEMORY, SERVER, SMALL, collection, four_types
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel
 from theory.exact.knapsack import feasible
@@ -199,55 +199,13 @@ def figure_2_between(level: Level, broken: str) -> Outcome:
     return Outcome(f"{inside} breakpoints between, they coincide at {len(between)}; {stretch}", not between)
 
 
-def _priced(ratio: Fraction | int, types: tuple[tuple[int, int], ...] = PRINTED_TYPES) -> Instance:
-    """Return the four types with `ratio` GB priced like a vCPU."""
-    return additive(SERVER, types, [v + Fraction(m) / ratio for v, m in types])
-
-
-def _is_of_table_1(vcpu: int, memory: int) -> bool:
-    return vcpu in (*SMALL, *LARGE) and any(memory == vcpu * m for m in MEMORY)
-
-
-@claim(
-    "figure-2-86-percent",
-    "The printed VM types (1,1), (4,16), (2,32), (32,256) on (80, 640) have a workload whose ratio rounds to 86 %: "
-    "tried with 8 GB priced like a vCPU in every order of the types (which breaks ties), and in the printed order "
-    "with 6 to 12 GB. The 86 % is printed beside Figure 3 as the reward of dynamic reservation over the optimum at "
-    "many servers; (1,1) is not a type of Table 1, from which the collections are said to be drawn.",
-    source="Figure 2",
-    printed="as the number of servers becomes large, DRA approaches ... 86% of the optimal reward",
-    evidence=Evidence.certified,
-    verdict=Verdict.refuted,
-    refutes=Refutes.number,
-    breaks=("the first type is (64,64), for which 0.85 is reached", "87 % is printed"),
-)
-def printed_86_percent(level: Level, broken: str) -> Outcome:
-    types = ((64, 64), *PRINTED_TYPES[1:]) if broken.startswith("the first") else PRINTED_TYPES
-    prices = (6, 8, 10, 12) if level is Level.quick else tuple(Fraction(n, 2) for n in range(12, 25))
-    percent = 87 if broken.startswith("87") else 86
-    base = _priced(8, types)
-    orders = {order: worst_workload(base.reordered(order)).ratio for order in permutations(range(4))}
-    priced = {ratio: worst_workload(_priced(ratio, types)).ratio for ratio in prices}
-    strange = [t for t in types if not _is_of_table_1(*t)]
-    least, most = min(orders.values()), max(orders.values())
-    computed = (
-        f"least ratio over all workloads, exactly, from {text(least)} = {float(least):.6f} to {float(most):.6f} over "
-        f"{len(orders)} orders of the types; "
-        + ", ".join(f"{float(r):.4f} at {text(Fraction(p))} GB" for p, r in priced.items())
-        + f"; not of Table 1: {', '.join(map(str, strange)) or 'none'}"
-    )
-    ratios = [*orders.values(), *priced.values()]
-    rounds = sum(100 * ratio < percent + Fraction(1, 2) for ratio in ratios)
-    return Outcome(f"{computed}; {rounds} of {len(ratios)} round to {percent} % or less", rounds > 0)
-
-
 @reproduction(
     "figure-2",
     "greedy and optimal reward as the workload is scaled",
     printed="two critical points, outside of which both rewards are equal; 86 % at many servers (beside Figure 3)",
     lost="the workload, both points, and the least ratio",
     chosen="the exactly worst workload of the four printed VM types",
-    claims=("figure-2", "figure-2-between", "figure-2-86-percent"),
+    claims=("figure-2", "figure-2-between"),
 )
 def figure_2_panels() -> Sequence[Panel]:
     curve = scaling(four_types())

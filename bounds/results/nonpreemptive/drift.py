@@ -38,9 +38,9 @@ from theory.region.worst_case import worst_weights
 @claim(
     "lemma-4.3",
     "In every state A V <= sum_j Q_j (rho_j - sum over active servers of k_j) + B_2. One server of 6, jobs of 4 and 1, "
-    "beta = 7/8: after a large job and n + 2 small ones, before any departure, it is active with (1, 2) and too light "
-    "for (5), so its next departure stalls it and starts nobody: without B_2 the right side is too small by 2 n + 9/8, "
-    "so no B_2 is enough.",
+    "beta = 7/8: it begins for 10 large jobs and a small one with (1, 2), the only heaviest configuration. With n >= 3 "
+    "small jobs that wait, before any departure, it is active and too light for (5), so its next departure stalls it "
+    "and starts no job: without B_2 the right side is too small by 2 n + 81/8, so no B_2 is enough.",
     source="Lemma 4.3",
     printed=(
         "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L K^3 mu_max / mu_j + L K)"
@@ -55,15 +55,15 @@ def lemma_4_3(level: Level, broken: str) -> Outcome:
     system = Algorithm1(
         additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken.startswith("beta") else BETA
     )
-    state, excess = system.start(), []
-    for arrivals in range(most):
-        state = list(system.steps(state))[int(arrivals > 0)][1]
+    state, excess = system.start([10, 0]), []
+    for _ in range(most):
+        state = arrived(system, (1,), state)
         bound = system.bound(state)
         excess.append(bound.drift - (bound.serving if broken.startswith("servers") else bound.active))
     waiting = int(state.waiting[1])
-    grows = excess[-waiting:] == [2 * n + Fraction(9, 8) for n in range(1, waiting + 1)]
+    grows = excess[-waiting + 2 :] == [2 * n + Fraction(81, 8) for n in range(3, waiting + 1)]
     holds = not grows and max(excess) <= system.printed_constant
-    by = f"2 n + 9/8 for n = 1 to {waiting}" if grows else f"{text(max(excess))} at most"
+    by = f"2 n + 81/8 for n = 3 to {waiting}" if grows else f"{text(max(excess))} at most"
     computed = f"A V exceeds the sum by {by}, with n jobs waiting; B_2 as printed is {text(system.printed_constant)}"
     return Outcome(computed, holds)
 

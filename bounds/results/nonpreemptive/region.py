@@ -40,8 +40,9 @@ def _servers(count: int, seed: int) -> list[Instance]:
 @claim(
     "region-2",
     "The supportable workloads are the interior of C as (2) prints it, with conv of the configurations other than the "
-    "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has "
-    "at least one job, so every point of that hull has at least one job; the empty configuration must belong to it.",
+    "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has at "
+    "least one job, so every point of that hull has at least one job; the empty configuration must belong to it. "
+    "Perhaps a misprint, or a loss of the text at hand.",
     source="Equation (2)",
     printed="C of (2) over configurations other than 0; the supportable workloads are its interior",
     evidence=Evidence.certified,
@@ -64,7 +65,7 @@ def region_2(level: Level, broken: str) -> Outcome:
     printed="the maximal configurations have the same convex hull as all",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
-    refutes=Refutes.statement,
+    refutes=Refutes.boundary,
     breaks=("only functions that grow with every job separate",),
 )
 def maximal_same_hull(level: Level, broken: str) -> Outcome:
@@ -119,13 +120,14 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
 
 @claim(
     "lemma-6.1",
-    "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight, and so do the greedy rule "
-    "by relative value and its refinement: the exact infimum over all weights, on random servers of up to three "
-    "resources, each replayed at weights that come near to it.",
+    "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight. Beside the theorem, the "
+    "exact infimum over all weights for it, for the greedy rule by relative value and for its refinement, on random "
+    "servers of up to three resources, each replayed at weights that come near to it.",
     source="Lemma 6.1",
     printed="r = N_f / (R (N_f + 1))",
-    evidence=Evidence.certified,
+    evidence=Evidence.formal,
     breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
+    theorems=("SingleType.single_type_keeps_printed",),
 )
 def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     least: dict[str, Fraction] = {}
@@ -187,13 +189,14 @@ def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
 
 @claim(
     "corollary-6.2",
-    "The region of the single-type configurations holds r C for the r of Lemma 6.1: the largest f with f C inside it, "
-    "exact, with the direction in which nothing more fits. It equals the exact worst ratio of the rule, on random "
-    "servers; over several pools f is at least the least of theirs.",
+    "The region of the single-type configurations holds r C for the r of Lemma 6.1: the largest f with f C inside it "
+    "is the worst ratio of the rule, which Lemma 6.1 bounds. Beside the proof, f is computed exactly, with the "
+    "direction in which nothing more fits, on random servers; over several pools f is at least the least of theirs.",
     source="Corollary 6.2",
     printed="the region of the single-type configurations holds C_r",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("the subset has one job fewer where two fit",),
+    proof="regions.md#oracle",
 )
 def corollary_6_2(level: Level, broken: str) -> Outcome:
     """Compute f by facets and the ratio by a knapsack."""

@@ -374,7 +374,7 @@ def effect_of_options() -> Sequence[Panel]:
     printed="q(x) = 1(x < p) imposes a hard limit of at most p on the fraction of servers that can be stalled",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
-    refutes=Refutes.statement,
+    refutes=Refutes.boundary,
     breaks=("q(x) = 1(x + 1/L <= p)",),
 )
 def section_6_4_limit(level: Level, broken: str) -> Outcome:

@@ -232,9 +232,9 @@ def _constants(system: Algorithm1) -> tuple[Fraction, Fraction]:
     "lemma-5.1",
     "The generator of (24), with classes of service, is at most sum_j Q_j (rho_j - sum over active servers of k_j) + "
     "B_h where no server is stalled. As for Lemma 4.3: one server of 6, jobs of 4 and 1, beta = 7/8, two classes of "
-    "rates 2 and 2/3, equally likely. After a large job and n + 2 small ones, all in service of the first class, the "
-    "server is active and too light for (5); without B_h the right side is too small by 4 n and a constant, so no B_h "
-    "is enough.",
+    "rates 2 and 2/3, equally likely. It begins for 10 large jobs and a small one, and holds (1, 2), all of the first "
+    "class. With n >= 3 small jobs that wait it is active and too light for (5); without B_h the right side is too "
+    "small by 4 n and a constant, so no B_h is enough.",
     source="Lemma 5.1",
     printed="(26): A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l + sum_l (1 - I_l) C_h / mu_j) + B_h at any time",
     evidence=Evidence.certified,
@@ -244,7 +244,7 @@ def _constants(system: Algorithm1) -> tuple[Fraction, Fraction]:
 )
 def lemma_5_1(level: Level, broken: str) -> Outcome:
     system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken else BETA)
-    state = arrived(system, (0, 1, 1))
+    state = arrived(system, (1,) * 4, system.start([10, 0]))
     classes = np.array([[[1, 0], [2, 0]]])
     excess = []
     for _ in range(40 if level is Level.quick else 1000):
@@ -254,8 +254,8 @@ def lemma_5_1(level: Level, broken: str) -> Outcome:
     _, b_h = _constants(system)
     bounded = max(slopes) <= 0
     computed = (
-        f"A V exceeds the sum by {text(excess[0])} with one job waiting, and by {', '.join(map(text, sorted(slopes)))} "
-        f"more for each other; B_h as printed is {text(b_h)}"
+        f"A V exceeds the sum by {text(excess[0])} with three small jobs waiting, and by "
+        f"{', '.join(map(text, sorted(slopes)))} more for each other; B_h as printed is {text(b_h)}"
     )
     return Outcome(computed, bounded and max(excess) <= b_h)
 

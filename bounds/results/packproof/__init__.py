@@ -4,11 +4,12 @@ TITLE = "Results of packproof itself"
 STATEMENTS = ""
 CLAIMS = {
     "constant": "always-1-1/e tight",
-    "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-not-attained worst-by-size",
+    "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
+    "worst-by-size",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
-    "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight",
+    "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
     "limits": "limit-1-1/e max-weight-rate generator-bound",
 }

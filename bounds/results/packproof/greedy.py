@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,14 @@ from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.autoscaling.guarantees import cloud
-from bounds.results.instances import PRINTED_TYPES, SERVER, price, random_instance
+from bounds.results.instances import PRINTED_TYPES, SERVER, additive_space, one_resource_family, price, random_instance
 from bounds.results.packproof.constant import power_grows, recursion_holds
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.greedy.assignment import global_greedy, sequential_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
-from theory.numbers import text
+from theory.numbers import text, total
 
 
 @claim(
@@ -148,6 +148,44 @@ def sequential(level: Level, broken: str) -> Outcome:
 
 
 @claim(
+    "one-resource-family",
+    "One resource, J >= 2 types, n = J - 1: greedy keeps exactly 1 - (2^-n + sum of 1/(2^k - 1), k = 2..n) / 2 of the "
+    "optimum of the family of `one_resource_family`. Beside the theorem: the code solves J = 2..8; and the share falls "
+    "with J, to a limit that exact sums enclose in (0.696652, 0.696653): (3 - E)/2, E the sum of all 1/(2^k - 1). So "
+    "no constant above 0.696653 is kept on one resource for all J.",
+    source="packproof",
+    printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
+    evidence=Evidence.formal,
+    breaks=("every job takes 2^n of its units", "one unit more on the server"),
+    theorems=("OneResource.one_resource_keeps",),
+)
+def one_resource_share(level: Level, broken: str) -> Outcome:
+    """Solve members, and enclose the limit: the terms after the n-th sum to less than 2 / (2^n - 1)."""
+
+    def lost(n: int) -> Fraction:
+        return Fraction(1, 2**n) + total(Fraction(1, 2**k - 1) for k in range(2, n + 1))
+
+    agreeing, shown = 0, []
+    for types in range(2, 9 if level is Level.quick else 13):
+        instance = one_resource_family(types)
+        space, n = additive_space(instance), types - 1
+        if broken.startswith("every"):
+            demands = [[2**n], *([2 ** (j + n)] for j in range(n))]
+            instance = additive(space.capacity, demands, instance.rewards, instance.workload)
+        elif broken:
+            instance = additive([space.capacity[0] + 1], space.demands, instance.rewards, instance.workload)
+        ratio = solve(instance).ratio
+        agreeing += ratio == 1 - lost(n) / 2
+        shown.append(text(ratio) if types < 6 else f"{float(ratio):.6f}")
+    shares = [1 - lost(n) / 2 for n in range(1, 41)]
+    falls = all(a > b for a, b in pairwise(shares))
+    limit = (shares[-1] - Fraction(1, 2**40 - 1), shares[-1])
+    enclosed = Fraction("0.696652") < limit[0] < limit[1] < Fraction("0.696653")
+    computed = f"ratios from J = 2 on: {', '.join(shown)}, {agreeing} as proved; the limit is {float(limit[1]):.9f}"
+    return Outcome(computed, agreeing == len(shown) and falls and enclosed)
+
+
+@claim(
     "one-resource-not-attained",
     "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
     "the optimum on every instance with a positive optimum: the bound is not attained (whether it is the infimum is "
@@ -156,30 +194,10 @@ def sequential(level: Level, broken: str) -> Outcome:
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
     breaks=("two types", "any number of jobs alone", "jobs of half the size"),
+    proof="greedy.md#one-resource",
 )
 def one_resource(level: Level, broken: str) -> Outcome:
-    """Prove that equality in the bound makes the optimal configuration larger than a server.
-
-    Let x_1, .., x_I be the lengths of greedy's stages, U_i their rewards a server, F_i = sum_{l <= i} x_l U_l, E_i the
-    types exhausted before stage i, q = 1 - 1/J, capacity 1, demands d_j > 0, and U* the optimum.
-
-    0. If servers are left over, all work is served and the share is 1. Else the x_i sum to 1.
-    1. U* <= sum_{E_i} u_j rho_j + U_i <= F_{i-1} + U_i (claim ``always-1-1/e``), so (U* - F_i) = (1 - x_i)(U* -
-       F_{i-1}) - x_i (U_i - (U* - F_{i-1})) <= (1 - x_i)(U* - F_{i-1}). The share is 1 - prod(1 - x_i) at least.
-    2. log(1 - x) is strictly concave, so prod(1 - x_i) <= (1 - 1/I)^I, with equality only where all x_i are 1/I; and
-       (1 - 1/I)^I increases strictly with I <= J. Hence the bound is attained only if I = J, x_i = 1/J, and U_i = U* -
-       F_{i-1} for every i. Then U_{i+1} = q U_i, and U_i = q^(i-1) U* > 0.
-    3. Each stage but the last exhausts a type, and the last has one left; so stage i exhausts exactly one, which we
-       call type i. By 1, F_{i-1} = sum_{E_i} u_j rho_j: the stages before i earn from the types in E_i alone, so stage
-       i earns from type i alone, u_i > 0, and U_i = u_i n_i, where n_i is the most jobs of type i that fit. The stage
-       has length 1/J, so rho_i = n_i/J for i < J.
-    4. Let the optimum use configurations k. U* <= sum_{j < i} u_j y_j + U_i with jobs served y_j <= rho_j, and by 1
-       equality holds: so, averaged over servers, the types i..J of k earn U_i. None earns more, since U_i is the most
-       that types i..J can earn; so each does. Hence u_i k_i = U_i - U_{i+1} = U_i/J = u_i n_i/J for i < J, and u_J k_J
-       = U_J: k = (n_1/J, .., n_{J-1}/J, n_J), and J divides n_i, so that n_i >= J for i < J, and n_J >= 1.
-    5. n_i + 1 jobs do not fit: d_i > 1/(n_i + 1). So the size of k is more than sum_{i<J} (n_i/J)/(n_i + 1) + n_J/(n_J
-       + 1) >= (J - 1)/(J + 1) + 1/2 >= 1 for J >= 3, against its feasibility.
-    """
+    """Decide the identities and the signs of the proof in symbols."""
     import sympy as sp
 
     best, before = sp.symbols("U_star F_before", positive=True)
@@ -273,7 +291,9 @@ def _broken(instance: Instance, broken: str) -> Instance:
     return instance
 
 
-@drawing("Least ratios on record, by number of types and of resources R", "one-resource-not-attained")
+@drawing(
+    "Least ratios on record, by number of types and of resources R", "one-resource-not-attained", "one-resource-family"
+)
 def ratios_by_types() -> Sequence[Panel]:
     record = {size: float(ratio) for size, (ratio, _) in on_record().items()}
     types = sorted({J for J, _ in record})

@@ -112,26 +112,16 @@ def cells() -> Sequence[Panel]:
 @claim(
     "partition-guarantee",
     "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
-    " up. The argument is written out in the docstring of the check; on four partitions, and random ones, the worst law"
+    " up. Beside the proof, on four partitions, and random ones, the worst law"
     " attains it exactly, the whole maximum is found again by other means, and no law of a random family is below.",
     source="packproof",
     printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("a guarantee larger by a twentieth", "jobs are of the lower ends of their intervals", "a cut is left out"),
+    proof="partitions.md#guarantee",
 )
 def partition_guarantee(level: Level, broken: str) -> Outcome:
-    """Attack each guarantee with many laws.
-
-    Notes
-    -----
-    Let n(c) count the jobs of a server content c by interval, and let servers(n) be the number of servers, in
-    fractions, that n jobs of the upper ends need. It is the optimum of a linear program over rounded contents, so it is
-    positively homogeneous and subadditive in n. If a law supports rho on one server, rho P is a mean of n(c) over
-    contents, so servers(rho P) is at most the greatest servers(n(c)), g say, and the rounded law supports rho / g at
-    least. If c attains g, its jobs are a law that supports at least |c| jobs a server, because they fit one, and the
-    rounded law supports |c| / g. So 1/g is the guarantee. A vector n is some n(c) just if its lower ends have a sum
-    below 1, strictly, because no interval holds its lower end: finitely many n.
-    """
+    """Attack each guarantee with many laws."""
     generator = random.Random(63)
     partitions = [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), (["2/5"], "1/4"), (["1/4", "1/3", "1/2", "2/3"], "1/6")]
     for _ in range(4 if level is Level.quick else 60):
@@ -185,6 +175,7 @@ def _most_servers(cuts: list[str], least: Fraction, *, closed: bool) -> Fraction
     printed="not in the paper",
     evidence=Evidence.proved,
     breaks=("the grid has no 1/2 and no 1/3",),
+    proof="partitions.md#guarantee",
 )
 def best_of_few_cuts(level: Level, broken: str) -> Outcome:
     grid = 25 if broken else 24
@@ -218,6 +209,7 @@ def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fract
     printed="not in the paper",
     evidence=Evidence.proved,
     breaks=("the doubled cuts of the partition for J = 4",),
+    proof="partitions.md#guarantee",
 )
 def universal_cuts(level: Level, broken: str) -> Outcome:
     one_cut = guarantee(["1/2"], "1/4").ratio

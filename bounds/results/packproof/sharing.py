@@ -66,8 +66,9 @@ def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
     "maps the third user's part b of the second to (1 + b)/4; from 1/2 it is 1/3 + 4^-k / 6 after k rounds.",
     source="packproof",
     printed="convergence will be studied in future work",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("the third user may use one server only",),
+    proof="proofs.md#endless",
 )
 def algorithm_1_endless(level: Level, broken: str) -> Outcome:
     rounds = 40 if level is Level.quick else 400
@@ -148,14 +149,15 @@ def _is_near(totals: NDArray[np.float64], allocation: Allocation) -> bool:
 
 @claim(
     "fisher-market",
-    "PS-DSF under time division, as the simplified algorithm finds it, is the equilibrium of a linear Fisher market: "
-    "with server prices p_i = 1 / level, phi_n gamma_{n,i} / x_n <= p_i with equality where served, and all money is "
-    "spent: exact on random clusters (full: and a convex solver finds the same totals, up to a thousandth, for the "
-    "program of Eisenberg and Gale).",
+    "PS-DSF under time division is the equilibrium of a linear Fisher market: with server prices p_i = 1 / level, "
+    "phi_n gamma_{n,i} / x_n <= p_i with equality where served, and all money is spent. Beside the proof, exactly for "
+    "what the simplified algorithm finds on random clusters (full: and a convex solver finds the same totals, up to a "
+    "thousandth, for the program of Eisenberg and Gale).",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("resource division stands for time division",),
+    proof="fairness.md#fisher",
 )
 def fisher_market(level: Level, broken: str) -> Outcome:
     generator = random.Random(5)
@@ -207,8 +209,9 @@ def not_pareto(level: Level, broken: str) -> Outcome:
     "two servers and two users, m the size of a server that neither can use.",
     source="packproof",
     printed="not in the paper: far from the fair allocation",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("PS-DSF stands for TSF and C-DRFH",),
+    proof="proofs.md#unfair-family",
 )
 def unfairness(level: Level, broken: str) -> Outcome:
     sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
@@ -235,12 +238,15 @@ def unfair() -> Sequence[Panel]:
 
 @claim(
     "idle-resources",
-    "PS-DSF keeps at least 1/R of the greatest mean utilisation over R resources (Theorem 1 saturates one on every "
-    "usable server), and no more in general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible.",
+    "Where every server has each of R resources, PS-DSF under resource division keeps at least 1/R of the greatest "
+    "mean utilisation over the usable servers, since Theorem 1 saturates a resource on each of them, and no more in "
+    "general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible. Beside the proof: the family, and random "
+    "clusters.",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("a bound of 1/(R - 1)",),
+    proof="fairness.md#idle",
 )
 def idle_resources(level: Level, broken: str) -> Outcome:
     generator = random.Random(6)

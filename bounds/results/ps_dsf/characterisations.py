@@ -84,12 +84,13 @@ def _all_time(instance: Cluster, tasks: Tasks) -> bool:
 @claim(
     "theorem-1",
     "Under resource division a feasible allocation is PS-DSF if and only if every user has a bottleneck at every "
-    "eligible server: compared with Definition 5, decided by one exact linear program a user, on allocations of random "
-    "clusters and on feasible ones near them.",
+    "eligible server. Beside the proof, packproof's check is compared with Definition 5, decided by one exact linear "
+    "program a user, on allocations of random clusters and on feasible ones near them.",
     source="Theorem 1",
     printed="PS-DSF if and only if every user has a bottleneck with respect to every eligible server",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=(EVERYBODY, "a bottleneck at one eligible server is enough"),
+    proof="fairness.md#bottleneck",
 )
 def theorem_1(level: Level, broken: str) -> Outcome:
     check = _somewhere if broken == "a bottleneck at one eligible server is enough" else is_ps_dsf
@@ -98,12 +99,13 @@ def theorem_1(level: Level, broken: str) -> Outcome:
 
 @claim(
     "theorem-2",
-    "Under time division a feasible allocation is PS-DSF if and only if (10) holds with equality, and (13): compared "
-    "with Definition 5 as in theorem-1.",
+    "Under time division a feasible allocation is PS-DSF if and only if (10) holds with equality, and (13). Beside "
+    "the proof, compared with Definition 5 as in theorem-1.",
     source="Theorem 2",
     printed="PS-DSF if and only if (10) holds with equality, and (13)",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=(EVERYBODY, "without (13)"),
+    proof="proofs.md#time-division",
 )
 def theorem_2(level: Level, broken: str) -> Outcome:
     check = _all_time if broken == "without (13)" else is_ps_dsf_tdm
@@ -196,6 +198,7 @@ def corollary_1_finds(level: Level, broken: str) -> Outcome:
     printed="TDM is more stringent than RDM, as (10) implies (9): (11) (formula lost)",
     evidence=Evidence.proved,
     breaks=("gamma is the greatest c / d", "both users demand the same resource"),
+    proof="proofs.md#more-stringent",
 )
 def equation_11(level: Level, broken: str) -> Outcome:
     """Expand the difference of both sides of a term of (11), and compare the two constraints on a cluster."""
@@ -232,7 +235,7 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
     printed="the allocated tasks to at least one of them will be decreased compared to the PS-DSF allocation",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
-    refutes=Refutes.statement,
+    refutes=Refutes.boundary,
     breaks=("user 2 is slower on the first server",),
 )
 def lemma_2(level: Level, broken: str) -> Outcome:
@@ -259,6 +262,7 @@ def lemma_2(level: Level, broken: str) -> Outcome:
     printed="(40) to (45), where (44) and (45) are lost",
     evidence=Evidence.proved,
     breaks=("c without the weights", "(13) at the first server alone"),
+    proof="proofs.md#exchange",
 )
 def lemma_2_repaired(level: Level, broken: str) -> Outcome:
     import sympy

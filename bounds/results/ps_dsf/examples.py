@@ -11,7 +11,7 @@ from bounds.results.instances import figure_1, figure_4, figures_2_and_3, table_
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Bars, Cells, Panel
 from bounds.views.sharing import bars_of
-from theory.numbers import text, total
+from theory.numbers import text
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.maxmin import c_drfh, tsf
@@ -274,25 +274,27 @@ def table_4_panels() -> Sequence[Panel]:
 
 @claim(
     "section-5-full",
-    "The CPU of the first two classes is fully used under PS-DSF, TSF and C-DRFH. It is not, with the demands that fit "
-    "Table IV: memory is full there, and user 2, whose CPU Table IV leaves open up to 2/15, leaves CPU idle with 2/15 "
-    "and with 1/10.",
+    "CPU and memory of the first two classes are fully used under any of the mechanisms. Not under PS-DSF, by the "
+    "printed Table IV alone: where both are full on class A with 40 and 20 tasks of users who can run 80 and 40 there, "
+    "user 2 demands twice of both, and can run 27.5 tasks on class D where user 1 can run 55; printed are 41.25.",
     source="Section V",
-    printed="the CPU of the first two classes is fully utilised under any of the mechanisms",
-    evidence=Evidence.certified,
+    printed="the CPU of the first two classes and the memory of all are fully utilised under any of the mechanisms",
+    evidence=Evidence.proved,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("user 2 needs as much CPU as memory, against Table IV",),
+    breaks=("27.5 is printed for user 2 on class D",),
+    proof="proofs.md#section-five",
 )
 def section_5_full(level: Level, broken: str) -> Outcome:
-    parts, full = [], False
-    for demand in ("1/5",) if broken else ("2/15", "1/10"):
-        instance = table_4(user_2_cpu=demand)
-        used = {}
-        for mechanism in (ps_dsf, tsf, c_drfh):
-            allocation = mechanism(instance)
-            cpu = total(allocation.used[i][0] for i in (0, 1)) / total(instance.capacity[i][0] for i in (0, 1))
-            used[allocation.mechanism] = cpu
-        full |= set(used.values()) == {Fraction(1)}
-        parts.append(f"{', '.join(f'{name} {float(cpu):.4f}' for name, cpu in used.items())} with {demand}")
-    return Outcome(f"CPU of A and B in use: {'; '.join(parts)}", full)
+    (first_a, *_, first_d), (second_a, *_, second_d) = (tuple(map(Fraction, row.split())) for row in GAMMA[:2])
+    tasks = [Fraction(row.split()[0]) for row in PS_DSF_ROW[:2]]
+    if broken:
+        second_d = Fraction(55, 2)
+    used = tasks[0] / first_a + tasks[1] / second_a  # the most of a resource of class A that these tasks take
+    # a resource of class A is full just if each task takes the most, so all demands of the users have one ratio
+    forced = first_d * second_a / first_a
+    computed = (
+        f"the tasks take at most {text(used)} of a resource of class A; user 2 can run {text(forced)} tasks on class D "
+        f"if two are full, and {text(second_d)} are printed"
+    )
+    return Outcome(computed, used == 1 and forced == second_d)

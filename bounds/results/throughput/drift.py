@@ -50,14 +50,16 @@ def strictly_above(law: Law, J: int, workload: Fraction, slack: Fraction) -> boo
 
 @claim(
     "lemma-3",
-    "For J = 2..12 and every law of sizes of at least 1/2^J: any rho < 2/3 rho* has an x in conv K_RED and an epsilon "
-    "> 0 with rho P < (1 - epsilon) L x. By linear duality that is Proposition 1 with the size 1/2^J itself allowed: "
-    "the greatest weight of a configuration of real sizes is 3/2 of the greatest of K_RED, exactly. x and epsilon are "
-    "given for laws at rho = 0.98 x 2/3 rho*, some of which keep no more than 2/3.",
+    "For every J >= 2 and every law of sizes of at least 1/2^J: any rho < 2/3 rho* has an x in conv K_RED and an "
+    "epsilon > 0 with rho P < (1 - epsilon) L x. By linear duality that is Proposition 1, which Coq checked, with the "
+    "size 1/2^J itself allowed: the greatest weight of a configuration of real sizes is 3/2 of the greatest of K_RED, "
+    "exactly (the code: J = 2..12). x and epsilon are given for laws at rho = 0.98 x 2/3 rho*, some of which keep no "
+    "more than 2/3.",
     source="Lemma 3",
     printed="if rho < 2/3 rho*, there is x in Conv(K_RED) and epsilon > 0 such that rho P < (1 - epsilon) L x",
     evidence=Evidence.proved,
     breaks=(PAIRS, "rho is 0.98 x 3/4 of the maximum"),
+    proof="proofs.md#strictly-inside",
 )
 def lemma_3(level: Level, broken: str) -> Outcome:
     """Decide the parametric knapsack for each J, and construct x for some laws.

@@ -124,12 +124,13 @@ def figure_2_panels(deepest: int) -> Sequence[Panel]:
 
 @claim(
     "k-red",
-    "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, J = 2..12; none is "
-    "below another.",
+    "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, and none is below "
+    "another, for every J >= 2 (the code: J = 2..12).",
     source="Equation (19)",
     printed="4J - 4 configurations, feasible for the upper-rounded queues",
     evidence=Evidence.proved,
     breaks=("the capacity is lower by a third", "2^(m+1) jobs of an odd queue alone"),
+    proof="proofs.md#reduced-set",
 )
 def reduced_set(level: Level, broken: str) -> Outcome:
     capacity = Fraction(2, 3) if broken == "the capacity is lower by a third" else Fraction(1)
@@ -163,12 +164,13 @@ def reduced() -> Sequence[Panel]:
 
 @claim(
     "powers-of-two",
-    "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], so 1/2 for all laws: for J = 1..8 the "
-    "worst law is 2^J - 1 jobs a little above 1/2^J.",
+    "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], which falls to 1/2, for every J >= 1: "
+    "the worst law is 2^J - 1 jobs a little above 1/2^J (the code: J = 1..8).",
     source="Section IV",
     printed="this partition can only achieve 1/2 of the optimal workload",
     evidence=Evidence.proved,
     breaks=("cuts at two thirds of the powers",),
+    proof="proofs.md#powers-of-two",
 )
 def powers_of_two(level: Level, broken: str) -> Outcome:
     """Decide by an integer knapsack for each J.
@@ -210,13 +212,14 @@ def powers() -> Sequence[Panel]:
 
 @claim(
     "first-j-hull",
-    "Cuts at powers of two, J = 2..7 (full: 8): every maximal feasible configuration k is the mixture of the first J "
-    "configurations of K_RED with weights k_m / 2^m, which sum to 1, so their hull, with all that lies below it, holds "
-    "every feasible configuration. Those that do not fill the server lie below the hull, not in it.",
+    "Cuts at powers of two, every J (the code: 2..7, full: 8): every maximal feasible configuration k is the mixture "
+    "of the first J configurations of K_RED with weights k_m / 2^m, which sum to 1, so their hull, with all that lies "
+    "below it, holds every feasible configuration. Those that do not fill the server lie below the hull, not in it.",
     source="Section V-C",
     printed="the hull of only the first J configurations of K_RED contains all feasible configurations (of this cut)",
     evidence=Evidence.proved,
     breaks=("only the first J - 1", "jobs above 1/2 are rounded up to 2/3"),
+    proof="proofs.md#first-j-hull",
 )
 def first_j_hull(level: Level, broken: str) -> Outcome:
     counts, outside = [], 0
@@ -251,12 +254,14 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
 
 @claim(
     "prop-2",
-    "For each of many finite partitions, unions of intervals among them, a law of two sizes 1/2 -+ eps is made on "
-    "which its upper-rounded queues support at most 2/3 of the maximum, so that none of them guarantees more.",
+    "For every finite partition there is a law of two sizes 1/2 -+ eps on which its upper-rounded queues support at "
+    "most 2/3 of the maximum, so that none guarantees more. Beside the proof, the law is made for many partitions, "
+    "unions of intervals among them.",
     source="Proposition 2",
     printed="no finite partition achieves more than 2/3 for all laws",
-    evidence=Evidence.certified,
+    evidence=Evidence.proved,
     breaks=("eps at a cut of the partition",),
+    proof="proofs.md#finite-partitions",
 )
 def proposition_2(level: Level, broken: str) -> Outcome:
     partitions = _partitions(random.Random(22), 20 if level is Level.quick else 300)
@@ -341,12 +346,13 @@ def corollary_1(level: Level, broken: str) -> Outcome:
 
 @claim(
     "universal-guarantee",
-    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more: the "
-    "exact guarantee, J = 2, 3, over all configurations (K_RED is not needed for it).",
+    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more, for "
+    "J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it).",
     source="Proposition 1",
     printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
     evidence=Evidence.proved,
     breaks=("the cut at 1/2 is left out", "the cuts at 2/3 of the powers are left out"),
+    proof="partitions.md#guarantee",
 )
 def universal_guarantee(level: Level, broken: str) -> Outcome:
     ratios = []

@@ -1,4 +1,8 @@
-"""The policies of the throughput paper as the text gives them: lists of jobs, exact fractions, no shared code."""
+"""The policies of the high-throughput paper as the text gives them: lists, exact fractions, no code of the simulator.
+
+Claims and tests replay them slot by slot beside the policies of `fluid.simulation.slotted.policies`. A break makes one
+step wrong, by its name.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +33,12 @@ class Server:
 
     @property
     def free(self) -> Fraction:
+        """The residual capacity."""
         return 1 - sum((job.size for _, job in self.jobs), Fraction(0))
 
 
 def virtual_queue(size: Fraction, levels: int) -> int:
+    """Return the virtual queue of a size by (18): 2m for (2/3 2^-m, 2^-m], 2m + 1 for (1/2 2^-m, 2/3 2^-m]."""
     for m in range(levels):
         scaled = size * 2**m
         if Fraction(2, 3) < scaled <= 1:
@@ -43,23 +49,45 @@ def virtual_queue(size: Fraction, levels: int) -> int:
 
 
 def reduced(levels: int) -> list[tuple[int, int, int]]:
+    """Return K_RED of (19) as rows: jobs of queue 1, another queue, jobs of that."""
     rows = [(0, 2 * m, 2**m) for m in range(levels)]
     rows += [(0, 2 * m + 1, 3 * 2 ** (m - 1)) for m in range(1, levels)]
     rows += [(1, 2 * m, 2**m // 3) for m in range(2, levels)]
     return rows + [(1, 2 * m + 1, 2 ** (m - 1)) for m in range(1, levels)]
 
 
-class Literal:
-    """A simulation slot by slot; `starts` lists (slot, class, server)."""
+FIRST_FIT, SMALLEST = "new jobs take the first server that they fit", "servers fill up with the smallest job first"
+RESERVED, LIMITED = "five sixths of the server are reserved for queue 1", "step (ii) takes at most k_j jobs"
+NO_LIMIT, NO_REST = "step (ii) has no limit k_j", "what is left of a server stays empty"
+"""The breaks of BF-J/S, VQS and VQS-BF."""
 
-    def __init__(self, policy: str, servers: int, sizes: Sequence[Fraction], levels: int) -> None:
-        self.policy, self.sizes, self.levels = policy, sizes, levels
+
+class Literal:
+    """A simulation slot by slot; `starts` lists (slot, class, server).
+
+    Parameters
+    ----------
+    policy : str
+        Its name, as the simulator has it.
+    servers : int
+    sizes : sequence of Fraction
+        Of the classes, parts of a server.
+    levels : int
+        J of the universal partition.
+    broken : str
+        A break, or empty.
+    """
+
+    def __init__(self, policy: str, servers: int, sizes: Sequence[Fraction], levels: int, broken: str = "") -> None:
+        self.policy, self.sizes, self.levels, self.broken = policy, sizes, levels, broken
+        self.queue_of = [virtual_queue(size, levels) for size in sizes]
         self.servers = [Server() for _ in range(servers)]
         self.queue: list[Job] = []
         self.starts: list[tuple[int, int, int]] = []
         self.now = 0
 
     def run(self, jobs: Sequence[Job], until: int) -> None:
+        """Go through the slots: jobs leave, jobs come, and the policy starts jobs."""
         for self.now in range(until):
             left = set()
             for number, server in enumerate(self.servers):
@@ -72,6 +100,7 @@ class Literal:
             getattr(self, self.policy.replace("-", "_"))(left, fresh)
 
     def start(self, job: Job, number: int) -> None:
+        """Start a waiting job on a server that it fits."""
         server = self.servers[number]
         assert job.size <= server.free
         self.queue.remove(job)
@@ -79,34 +108,45 @@ class Literal:
         self.starts.append((self.now, job.kind, number))
 
     def tightest(self, job: Job) -> int | None:
+        """Return the server with the least residual capacity that a job fits, the first of equals."""
         fitting = [(s.free, n) for n, s in enumerate(self.servers) if s.free >= job.size]
+        if self.broken == FIRST_FIT:
+            return fitting[0][1] if fitting else None
         return min(fitting)[1] if fitting else None
 
     def largest(self, server: Server, among: Sequence[Job]) -> Job | None:
+        """Return the largest of some jobs that fits a server, the first to come of equals."""
         fitting = [job for job in among if job.size <= server.free]
+        if self.broken == SMALLEST:
+            return min(fitting, key=lambda job: (job.size, job.order)) if fitting else None
         return max(fitting, key=lambda job: (job.size, -job.order)) if fitting else None
 
     def fill(self, number: int) -> None:
+        """Start the largest job that fits, again and again."""
         while (job := self.largest(self.servers[number], self.queue)) is not None:
             self.start(job, number)
 
-    def bf_j(self, left: set[int], fresh: list[Job]) -> None:
+    def bf_j(self, _left: set[int], _fresh: list[Job]) -> None:
+        """BF-J: every job in the queue takes the tightest server."""
         for job in list(self.queue):
             if (number := self.tightest(job)) is not None:
                 self.start(job, number)
 
-    def bf_s(self, left: set[int], fresh: list[Job]) -> None:
+    def bf_s(self, _left: set[int], _fresh: list[Job]) -> None:
+        """BF-S: every server fills up."""
         for number in range(len(self.servers)):
             self.fill(number)
 
     def bf_js(self, left: set[int], fresh: list[Job]) -> None:
-        for number in sorted(left):
-            self.fill(number)
+        """BF-J/S: 1. BF-S for servers that jobs have left; 2. BF-J for new jobs that still wait."""
+        for vacated in sorted(left):
+            self.fill(vacated)
         for job in fresh:
             if job in self.queue and (number := self.tightest(job)) is not None:
                 self.start(job, number)
 
-    def fifo_ff(self, left: set[int], fresh: list[Job]) -> None:
+    def fifo_ff(self, _left: set[int], _fresh: list[Job]) -> None:
+        """FIFO-FF: the first job in the queue takes the first server that it fits, or all wait."""
         while self.queue:
             job = self.queue[0]
             fitting = [n for n, s in enumerate(self.servers) if s.free >= job.size]
@@ -115,10 +155,11 @@ class Literal:
             self.start(job, fitting[0])
 
     def of(self, queue: int) -> list[Job]:
-        return [job for job in self.queue if virtual_queue(job.size, self.levels) == queue]
+        """Return the waiting jobs of a virtual queue, the first to come first."""
+        return [job for job in self.queue if self.queue_of[job.kind] == queue]
 
     def choose(self, server: Server) -> tuple[int, int, int] | None:
-        """The active configuration, renewed when the server is empty and somebody waits."""
+        """Return the active configuration: (20) when the server is empty and a job waits, else (21)."""
         if not server.jobs:
             server.active = None
             if self.queue:
@@ -128,38 +169,47 @@ class Literal:
         return server.active
 
     def counted(self, job: Job) -> Fraction:
+        """Return the size of a job, 2^-J for a smaller one."""
         return max(job.size, Fraction(1, 2**self.levels))
 
-    def vqs(self, left: set[int], fresh: list[Job]) -> None:
+    def vqs(self, _left: set[int], _fresh: list[Job]) -> None:
+        """VQS, Section V: steps 1 and 2 (i), (ii) for every server."""
         for number, server in enumerate(self.servers):
             if (row := self.choose(server)) is None:
                 continue
-            one, queue, _ = row
-            held = [job for _, job in server.jobs if virtual_queue(job.size, self.levels) == 1]
+            one, queue, most = row
+            held = [job for _, job in server.jobs if self.queue_of[job.kind] == 1]
             if one and not held and self.of(1):
                 self.start(self.of(1)[0], number)
-            budget = Fraction(1, 3) if one else Fraction(1)
+            reserved = Fraction(5, 6) if self.broken == RESERVED else Fraction(2, 3)
+            budget = 1 - reserved if one else Fraction(1)
             while self.of(queue):
                 head = self.of(queue)[0]
-                inner = [job for _, job in server.jobs if virtual_queue(job.size, self.levels) == queue]
-                if sum(map(self.counted, inner), Fraction(0)) + self.counted(head) > budget:
+                inner = [job for _, job in server.jobs if self.queue_of[job.kind] == queue]
+                full = sum(map(self.counted, inner), Fraction(0)) + self.counted(head) > budget
+                if full or (self.broken == LIMITED and len(inner) >= most):
                     break
                 self.start(head, number)
 
-    def vqs_bf(self, left: set[int], fresh: list[Job]) -> None:
+    def vqs_bf(self, _left: set[int], _fresh: list[Job]) -> None:
+        """VQS-BF, Section VI: as VQS with the largest jobs that fit, at most k_j of queue j, then BF-S."""
         for number, server in enumerate(self.servers):
             if (row := self.choose(server)) is None:
                 continue
             one, queue, most = row
             if one and (job := self.largest(server, self.of(1))) is not None:
                 self.start(job, number)
-            while sum(virtual_queue(job.size, self.levels) == queue for _, job in server.jobs) < most:
+            if self.broken == NO_LIMIT:
+                most = len(self.queue) + len(server.jobs)
+            while sum(self.queue_of[job.kind] == queue for _, job in server.jobs) < most:
                 if (job := self.largest(server, self.of(queue))) is None:
                     break
                 self.start(job, number)
-            self.fill(number)
+            if self.broken != NO_REST:
+                self.fill(number)
 
-    def max_weight(self, left: set[int], fresh: list[Job]) -> None:
+    def max_weight(self, _left: set[int], _fresh: list[Job]) -> None:
+        """Max-weight: an empty server takes the configuration of greatest weight, and keeps it until it is empty."""
         for number, server in enumerate(self.servers):
             if not server.jobs:
                 if not self.queue:

@@ -1,4 +1,4 @@
-"""A referee for dynamic reservation: the text of Algorithm 2 with sets and sorting, slow and literal.
+"""A referee for dynamic reservation: the text of Algorithms 1 and 2 with sets and sorting, slow and literal.
 
 It looks on after every event. It works out from its own records (order of assignment of every configuration, jobs on
 every server) which servers the text allows at each choice, asserts that the policy took one of them, follows it, and
@@ -131,13 +131,16 @@ class Referee:
         self.classify(state)
 
     def configuration(self, server: Server) -> tuple[int, Configuration]:
+        """Return the pool and the configuration of a server."""
         return next(k for k, servers in self.order.items() if server in servers)
 
     def rejects(self) -> set[Server]:
+        """Return the reject group: the newest server of a configuration, of a rank beyond the first unmatched stage."""
         heads = {servers[0] for servers in self.order.values() if servers}
         return {s for s in heads if self.rank[s] > self.unmatched[self.pool[s]]}
 
     def __call__(self, state: Any, _jobs: Any, measures: Any) -> None:
+        """Check the event that has just happened."""
         rows = measures.log[self.row : int(measures.logged[0])]
         self.row = int(measures.logged[0])
         kind, job_type, server = (int(x) for x in rows[0, 1:4])

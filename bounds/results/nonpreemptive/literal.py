@@ -1,4 +1,8 @@
-"""The policies of the non-preemptive paper as the text gives them: lists, all configurations, no shared code."""
+"""The policies of the non-preemptive paper as the text gives them: lists, all configurations, no simulator's code.
+
+Claims and tests replay them event by event beside the policies of `fluid.simulation.queue.policies`. A break makes one
+step wrong, by its name.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,10 @@ import numpy as np
 
 Job = tuple[float, int, float]
 """Arrival, type, time in service."""
+
+STALE, TAKES = "the configuration of the first server decides who stalls", "a stalled server goes on taking jobs"
+BUSY = "a server renews as soon as the new configuration holds its jobs"
+"""The breaks of Algorithm 1 and of max-weight at local refresh times."""
 
 
 class Server:
@@ -28,12 +36,13 @@ class Server:
         self.most = most
 
     def can_hold(self, k: Sequence[int]) -> bool:
+        """Return whether a configuration fits every resource."""
         return all(
             sum(n * row[r] for n, row in zip(k, self.demands, strict=True)) <= c for r, c in enumerate(self.capacity)
         )
 
     def best(self, waiting: Sequence[int], oracle: str) -> tuple[int, ...]:
-        """The r-max weight configuration; ties by more slots of the first type that differs."""
+        """Return the r-max weight configuration; ties by more slots of the first type that differs."""
         if oracle == "greedy":
             return self._greedy(waiting)
         rivals = [k for k in self.configurations if oracle == "exact" or sum(n > 0 for n in k) == 1]
@@ -52,7 +61,22 @@ class Server:
 
 
 class Literal:
-    """An event-driven simulation of one policy; `starts` lists (time, type, server)."""
+    """An event-driven simulation of one policy; `starts` lists (time, type, server).
+
+    Parameters
+    ----------
+    policy : str
+        Its name, as the simulator has it.
+    servers : sequence of pairs
+        Capacity and demands of each server.
+    service_rates : sequence of float
+    options : dict
+        Of the policy.
+    draws : numpy.random.Generator
+        For the clocks of a policy that has some.
+    broken : str
+        A break, or empty.
+    """
 
     def __init__(
         self,
@@ -61,7 +85,9 @@ class Literal:
         service_rates: Sequence[float],
         options: dict[str, Any],
         draws: np.random.Generator,
+        broken: str = "",
     ) -> None:
+        self.broken = broken
         self.policy, self.options, self.draws, self.rates = policy, options, draws, service_rates
         self.servers = [Server(*server) for server in servers]
         self.queues: list[deque[Job]] = [deque() for _ in service_rates]
@@ -79,13 +105,16 @@ class Literal:
 
     @property
     def waiting(self) -> list[int]:
+        """The jobs of each type that wait."""
         return [len(queue) for queue in self.queues]
 
     @property
     def oracle(self) -> str:
+        """The name of the oracle."""
         return str(self.options.get("oracle", "exact"))
 
     def start(self, job: Job, server: int) -> None:
+        """Start a job on a server that can hold it."""
         j = job[1]
         self.servers[server].holds[j] += 1
         assert self.servers[server].can_hold(self.servers[server].holds)
@@ -94,6 +123,7 @@ class Literal:
         self.order += 1
 
     def run(self, jobs: Sequence[Job], until: float) -> None:
+        """Go through arrivals, departures and clocks in the order of time."""
         coming = deque(jobs)
         while True:
             arriving = coming[0][0] if coming else float("inf")
@@ -121,6 +151,7 @@ class Literal:
                 self.ring(k)
 
     def clocks(self) -> list[float]:
+        """Return the rates of a policy's clocks."""
         if self.policy != "randomized-sampling":
             return []
         sampling, expiry = self.options.get("sampling", 1.0), self.options.get("expiry", 1.0)
@@ -129,6 +160,7 @@ class Literal:
         ]
 
     def ring(self, k: int) -> None:
+        """Sample a server for a type, or let a token expire (randomized sampling)."""
         types = len(self.queues)
         if k >= types:
             self.take_token(k - types)
@@ -144,6 +176,7 @@ class Literal:
                 self.tokens[k].append(number)
 
     def take_token(self, j: int) -> int:
+        """Remove a token of a type at random; return its server."""
         chosen = int(self.draws.random() * len(self.tokens[j]))
         number = self.tokens[j][chosen]
         self.tokens[j][chosen] = self.tokens[j][-1]
@@ -152,22 +185,25 @@ class Literal:
         return number
 
     def first_slot(self, j: int) -> int | None:
+        """Return the first active server with an empty slot for a type."""
         for number, server in enumerate(self.servers):
-            if server.active and server.slots[j] > server.holds[j]:
+            if (server.active or self.broken == TAKES) and server.slots[j] > server.holds[j]:
                 return number
         return None
 
     def unused(self, j: int) -> list[int]:
-        """Servers never active that can hold a type; pools stand one after another, so the order is theirs too."""
+        """Return the servers never active that can hold a type, pool by pool."""
         return [number for number, server in enumerate(self.servers) if not server.used and server.most[j]]
 
     def fill(self, number: int) -> None:
+        """Fill the empty slots of a server from the queues."""
         server = self.servers[number]
         for j, queue in enumerate(self.queues):
             while server.holds[j] < server.slots[j] and queue:
                 self.start(queue.popleft(), number)
 
     def arrive(self, job: Job) -> None:
+        """Algorithm 1, an arrival: the first empty slot, else the queue."""
         j = job[1]
         self.queues[j].append(job)
         if self.policy == "randomized-sampling":
@@ -193,17 +229,21 @@ class Literal:
                     break
 
     def depart(self, j: int, number: int) -> None:
+        """Algorithm 1, a departure: (5) decides whether the server stalls; an empty one begins anew."""
         server = self.servers[number]
         if self.policy == "randomized-sampling":
             return
         if self.policy == "max-weight-local":
-            if not any(server.holds):
-                server.slots = list(server.best(self.waiting, self.oracle))
+            best = server.best(self.waiting, self.oracle)
+            held_by_best = all(a <= b for a, b in zip(server.holds, best, strict=True))
+            if not any(server.holds) or (self.broken == BUSY and held_by_best):
+                server.slots = list(best)
             self.fill(number)
             return
         if server.active:
             best = server.best(self.waiting, self.oracle)
-            if self.weight(server.slots) < self.beta() * self.weight(best):
+            compared = self.servers[0] if self.broken == STALE else server
+            if self.weight(compared.slots) < self.beta() * self.weight(best):
                 server.active = False
             elif self.queues[j]:
                 self.start(self.queues[j].popleft(), number)
@@ -216,9 +256,11 @@ class Literal:
                 self.fill(number)
 
     def weight(self, k: Sequence[int]) -> int:
+        """Return <k, Q>."""
         return sum(a * b for a, b in zip(k, self.waiting, strict=True))
 
     def beta(self) -> float:
+        """Return beta h(Q) q(s) of Sections 6.2 and 6.4."""
         share = sum(server.used and not server.active for server in self.servers) / len(self.servers)
         if share >= self.options.get("cut", 0.1):
             return 0.0
