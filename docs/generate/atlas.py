@@ -30,8 +30,8 @@ COLOURS = {
 }
 RANKS: dict[Evidence | None, str] = {
     Evidence.formal: "Coq checked a proof of the theorem; packproof's functions compute what the theorem speaks of.",
-    Evidence.proved: "The whole family that the statement names was decided, by exhaustion or by a symbolic identity. "
-    "No step was sampled.",
+    Evidence.proved: "A complete written proof for the whole family that the statement names; its calculations are "
+    "decided by exhaustion or in symbols. No step was sampled.",
     Evidence.certified: "Exact rational evidence, for the instances that were tried.",
     Evidence.numeric: "Floating-point numbers, with a stated tolerance.",
     Evidence.statistical: "Simulation with fixed seeds; a correct statement fails its test with probability at most "
@@ -40,8 +40,8 @@ RANKS: dict[Evidence | None, str] = {
 }
 VERDICTS = {
     Verdict.holds: "What was checked came out as stated.",
-    Verdict.refuted: "What is printed fails: the statement, a step of its proof, or a number. The rank is that of the "
-    "counterexample.",
+    Verdict.refuted: "What is printed fails: the statement, in substance or in a boundary case, a step of its proof, "
+    "or a number. The rank is that of the counterexample.",
     Verdict.not_reproduced: "A figure whose setting is partly lost did not come out as printed.",
     Verdict.skipped: "Nothing was checked, for the reason given.",
 }
