@@ -54,7 +54,7 @@ def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 ROWS = {
     "Greedy attains at least": ("packproof/pools",),
     "That constant is attained": ("packproof/tight", "packproof/one-resource-not-attained"),
-    "At the worst workload": ("packproof/worst-workload",),
+    "At the worst workload": ("packproof/worst-workload", "autoscaling/figure-2-86-percent"),
     "The universal partition": ("throughput/prop-1",),
     "Algorithm I of PS-DSF": ("packproof/algorithm-1-cycles",),
     "Dynamic reservation approaches": ("autoscaling/prop-5.4",),
