@@ -11,5 +11,6 @@ CLAIMS = {
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
+    "best_fit": "bf-js-nine-elevenths bf-js-both-sides",
     "limits": "limit-1-1/e max-weight-rate generator-bound",
 }

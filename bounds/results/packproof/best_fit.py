@@ -1,0 +1,114 @@
+"""BF-J/S of the high-throughput paper supports no more than 9/11 of the maximum workload on many servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.decisions import SECOND_FRESH_SEED, Decisions
+from bounds.results.reproduction import drawing
+from bounds.results.simulated_queues import shown, simulated
+from bounds.views.panels import Chart, Curve, Line, Panel
+from fluid.chains.saturated import Saturated
+from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted.model import slotted_scenario
+from theory.instance import Instance, additive
+from theory.numbers import text, total
+from theory.region.membership import traffic_intensity
+
+CAPACITY, SIZES, RATIO = 60, (31, 17, 16, 13), (1, 1, 1, 2)
+WEIGHTS = (Fraction(2, 3), Fraction(1, 3), Fraction(1, 3), Fraction(1, 4))
+NINE_ELEVENTHS = Fraction(9, 11)
+
+ORDER, HEAVY = "VQS-BF instead of BF-J/S", "jobs of 13 weigh 1/3"
+
+
+def at(intensity: Fraction) -> Instance:
+    """Return the instance at a traffic intensity z: 2/3 z jobs of 31, 17 and 16 a server, and twice as many of 13."""
+    jobs = Fraction(2, 3) * intensity
+    return additive([CAPACITY], [[size] for size in SIZES], workload=[n * jobs for n in RATIO])
+
+
+def drift(intensity: Fraction, servers: int) -> float:
+    """Return a lower bound of the growth of the waiting weight in a slot, on average: that of the proof."""
+    jobs = Fraction(2, 3) * intensity
+    coming = servers * jobs * total(n * w for n, w in zip(RATIO, WEIGHTS, strict=True))
+    beside = float(2 * jobs * servers) ** 0.5 / 2 + float(jobs / (2 * (1 - jobs)))
+    return float(coming) - servers - beside / 4 - 1 / 6
+
+
+@claim(
+    "bf-js-nine-elevenths",
+    "With service of one slot BF-J/S supports no more than 9/11 of the maximum workload on many servers: jobs of 31, "
+    "17, 16 and 13 on servers of 60 in the ratio 1 : 1 : 1 : 2, Poisson arrivals. For every traffic intensity z > 9/11 "
+    "there is an L_0 such that on L >= L_0 servers the number of jobs tends to infinity with probability 1; L_0 = 430 "
+    "will do for z = 0.825 and 70 for z = 0.84. Beside the proof, the policy's own functions are followed on three "
+    "servers for all queues up to (4, 4, 4, 6). The paper proves 1/2 from below.",
+    source="packproof; Theorem 2",
+    printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
+    evidence=Evidence.proved,
+    breaks=(ORDER, HEAVY, "z = 0.81"),
+    proof="proofs.md#nine-elevenths",
+)
+def at_most(level: Level, broken: str) -> Outcome:
+    """Decide the numbers of the proof, and the weight that a slot starts for many queues."""
+    z = Fraction(81, 100) if broken.startswith("z") else Fraction(825, 1000)
+    numbers = traffic_intensity(at(z)) == z and drift(z, 430) > 0 and drift(Fraction(84, 100), 70) > 0
+    weights = (*WEIGHTS[:3], Fraction(1, 3)) if broken == HEAVY else WEIGHTS
+    servers, most = 3, (4, 4, 4, 6)
+    cluster = Saturated(policy("vqs-bf" if broken == ORDER else "bf-js"), at(z), servers)
+    begun, over, tried = cluster.begun(), 0, 0
+    for queue in product(*(range(n + 1) for n in most)):
+        contents = cluster.contents(cluster.offered(begun, queue))
+        started = total(n * w for row in contents for n, w in zip(row, weights, strict=True))
+        beside = Fraction(max(0, queue[0] - queue[1]), 4)
+        over += started > servers + beside + Fraction(1, 6)
+        tried += 1
+    computed = (
+        f"z = {text(z)}: growth of the weight of {drift(z, 430):.3f} a slot at least on 430 servers, "
+        f"{drift(Fraction(84, 100), 70):.3f} at 0.84 on 70; {over} of {tried} queues start more than the bound"
+    )
+    return Outcome(computed, bool(numbers) and not over)
+
+
+@claim(
+    "bf-js-both-sides",
+    "The instance of bf-js-nine-elevenths in simulation, 1,000 servers (full: 20,000): at z = 0.84 the queue grows, "
+    "and by at least three quarters of the proof's bound for the waiting weight, if all that waits are jobs of 13; at "
+    "z = 0.79 it is settled, which grows by less than a hundredth of that.",
+    source="packproof; Theorem 2",
+    printed="not in the paper",
+    evidence=Evidence.statistical,
+    breaks=("VQS instead of BF-J/S", "z = 0.8 for 0.84"),
+)
+def both_sides(level: Level, broken: str) -> Outcome:
+    servers, until, count = (1000, 300, 12) if level is Level.quick else (20_000, 400, 12)
+    rule = "vqs" if broken.startswith("VQS") else "bf-js"
+    above, decisions = Fraction(80, 100) if broken.startswith("z") else Fraction(84, 100), Decisions(2)
+    predicted = drift(Fraction(84, 100), servers) / float(WEIGHTS[3])
+    rates = []
+    for z in (above, Fraction(79, 100)):
+        scenario = slotted_scenario(at(z), servers, until, until // 3)
+        rates.append(decisions.growth(simulated(rule, scenario, count, SECOND_FRESH_SEED)))
+    good = rates[0].low > 0.75 * predicted and rates[1].high < predicted / 100
+    computed = (
+        f"on {servers:,} servers the queue grows by {shown(rates[0])} a slot at {text(above)}, {shown(rates[1])} at "
+        f"79/100; the bound in jobs of 13 is {predicted:.4g}; {decisions}, seed {SECOND_FRESH_SEED}"
+    )
+    return Outcome(computed, bool(good))
+
+
+@drawing("Above the curve the jobs under BF-J/S tend to infinity, by the proof", "bf-js-nine-elevenths")
+def region_of_growth() -> Sequence[Panel]:
+    servers = [10 * 2**n for n in range(14)]
+    curve = []
+    for number in servers:
+        low, high = NINE_ELEVENTHS, Fraction(1)
+        for _ in range(40):  # the drift grows with the intensity
+            middle = (low + high) / 2
+            low, high = (low, middle) if drift(middle, number) > 0 else (middle, high)
+        curve.append(float(high))
+    lines = [Line("9/11", float(NINE_ELEVENTHS))]
+    return [Chart("servers (number)", "traffic intensity (1)", [Curve("bound", servers, curve)], lines, xscale="log")]
