@@ -42,8 +42,8 @@ WORD = 62
 """Bits of the greatest weight that a table holds in 64-bit integers."""
 
 LISTED, MANY = 20, 100
-"""Without a table, one resource with more than `LISTED` types is searched by a list, where branch and bound may not end.
-Up to `MANY` types, branch and bound follows where the list is too long."""
+"""Without a table, one resource with more than `LISTED` types is searched by a list, where branch and bound may not
+end. Up to `MANY` types, branch and bound follows where the list is too long."""
 
 
 def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None) -> Configuration:
