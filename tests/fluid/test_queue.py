@@ -136,6 +136,14 @@ def test_greedy_may_find_less_than_a_single_type() -> None:
     assert found == {"exact": 200, "single": 200, "greedy": 121}
 
 
+def test_greedy_takes_types_by_weight_per_share() -> None:
+    """Capacity 10, jobs of 6 and 5, queues (100, 90): 100 / 0.6 < 90 / 0.5, though the first queue is longer."""
+    state = policy("max-weight-local").prepare(Setting(additive([10], [[6], [5]]), 1, {"oracle": "greedy"}))
+    state.waiting[:] = [100, 90]
+    assert plain(heaviest)(state, 0) == 180
+    assert state.best_.tolist() == [0, 2]
+
+
 def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
     instance = additive([1], [[1]])
     jobs = JobList(np.array([1.0, 2.0]), np.zeros(2, np.int32), np.array([4.0, 4.0]))

@@ -50,6 +50,13 @@ def test_every_choice_is_allowed(service: Law) -> None:
     assert referee.migrations > 100
 
 
+def test_the_highest_rank_is_drained_first() -> None:
+    """Behind an unmatched first stage two stages hold jobs of the third type; six servers have none of the plan."""
+    three = explicit([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [5, 3, 2], ["1/2", "3/10", "4/5"])
+    initial = np.array([[1, 0, 0]] * 6 + [[0, 1, 1]] * 4 + [[0, 0, 2]] * 4, np.int32)
+    assert sum(refereed(three, 14, 0.6, seed, reservation=2, initial=initial).migrations for seed in range(20)) > 20
+
+
 def test_from_a_bad_start() -> None:
     three = explicit([[1, 0, 0], [0, 1, 0], [3, 3, 3]], [1, 1, 7], [3, 3, "3/2"])
     initial = np.tile(np.array([[3, 3, 0]], np.int32), (10, 1))
