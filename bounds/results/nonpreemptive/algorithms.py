@@ -76,7 +76,10 @@ def algorithm_1(level: Level, broken: str) -> Outcome:
     oracles = ("exact", "single", "greedy")
     options = [PRINTED | {"oracle": oracle, "beta": beta} for oracle in oracles for beta in (0.5, 0.875)]
     customised = {"beta": 0.9, "p": -0.05, "z": 0.2, "cut": 0.5, "fall": 1.0, "early": True, "oracle": "exact"}
-    return _replayed("nonpreemptive", (*options, customised), level, broken)
+    falling, cut = (
+        {"beta": 0.9, "p": 1, "cut": most, "fall": fall, "early": False} for most, fall in ((2, 1), (0.5, 0))
+    )
+    return _replayed("nonpreemptive", (*options, customised, falling, cut), level, broken)
 
 
 @claim(
