@@ -40,7 +40,7 @@ class Mutant:
     breaks : str
         What it breaks, in the words of the paper.
     claim, test : str
-        Those that notice it: the identifier of a claim, and what pytest is given.
+        Those that notice it: the identifier of a claim, empty where none does yet, and what pytest is given.
     """
 
     name: str
@@ -109,7 +109,7 @@ def is_sound(command: tuple[str, ...], root: Path) -> bool:
 def noticed(mutant: Mutant, root: Path) -> tuple[bool, bool]:
     """Return whether the claim and the test of a mutant notice it."""
     commands = claim_command(mutant), test_command(mutant)
-    sound = [is_sound(command, root) for command in commands]
+    sound = bool(mutant.claim) and is_sound(commands[0], root), is_sound(commands[1], root)
     with applied(mutant, root):
         by_claim, by_test = (ok and not ends_well(command, root) for ok, command in zip(sound, commands, strict=True))
     return by_claim, by_test
@@ -131,7 +131,7 @@ def main() -> int:
             by_claim, by_test = noticed(mutant, root)
             claims, tests, both = claims + by_claim, tests + by_test, both + (by_claim and by_test)
             words = [f"{who} {'notices' if yes else 'MISSES'}" for who, yes in (("claim", by_claim), ("test", by_test))]
-            print(f"{mutant.name:40} {words[0]:14} {words[1]:13} {mutant.claim}", flush=True)
+            print(f"{mutant.name:40} {words[0]:14} {words[1]:13} {mutant.claim or 'no claim yet'}", flush=True)
     print(
         f"{len(chosen)} mutants: {claims} noticed by their claim, {tests} by their test, {both} by both, "
         f"in {time.monotonic() - start:.0f} s"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bounds.results import REGISTRY
+from bounds.results import modules
 from tests.mutants.__main__ import ROOT, Mutant, copied, mutants, noticed
 
 MUTANTS = mutants()
+KNOWN = modules()
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -17,7 +18,7 @@ def test_a_mutant_applies(mutant: Mutant) -> None:
     assert (ROOT / mutant.file).read_text().count(mutant.old) == 1
     compile(mutant.source(), mutant.file, "exec")
     assert mutant.source() != (ROOT / mutant.file).read_text()
-    assert mutant.claim in REGISTRY
+    assert not mutant.claim or mutant.claim in KNOWN
     file, _, name = mutant.test.partition("::")
     assert f"def {name}(" in (ROOT / file).read_text()
     assert "test_frozen" not in file
