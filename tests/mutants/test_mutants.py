@@ -32,5 +32,5 @@ def test_mutants_are_many_and_distinct() -> None:
 def test_three_mutants_are_noticed(tmp_path: Path) -> None:
     by_name = {mutant.name: mutant for mutant in MUTANTS}
     root = copied(tmp_path)
-    for name in ("oracle-one-type-by-queue", "sharing-drf-sums-shares", "greedy-longest-stage"):
+    for name in ("oracle-ratio-without-resources", "sharing-algorithm-1-forgets-users", "preemption-largest-first"):
         assert noticed(by_name[name], root) == (True, True), name
