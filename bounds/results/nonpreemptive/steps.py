@@ -293,7 +293,7 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
     c_h, b_h = _constants(system)
     c_h = {"C_h = 0": Fraction(0), "C_h is a quarter of it": c_h / 4}.get(broken, c_h)
     kept = number = light = stalled = 0
-    slacks, left = [], []
+    slacks, remainders = [], []
     for path in range(paths):
         first = arrived(system, (0, 1, 1, 0, 1, 1))
         first.waiting[:] = [0, int(10 ** generator.uniform(0, 5))]
@@ -315,10 +315,10 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
                 for rho, slots in zip(system.workload, served, strict=True)
             ]
             slack = [s - f for s, f, q in zip(sides, factors, state.waiting, strict=True) if q > 0]
-            slacks, left = slacks + slack, [*left, rest]
+            slacks, remainders = slacks + slack, [*remainders, rest]
             kept, number = kept + (min(slack, default=Fraction(0)) >= 0 and rest <= b_h), number + 1
     computed = (
         f"{kept} of {number} states, {light} servers too light, {stalled} stalled; least slack of a factor "
-        f"{text(min(slacks))}; what is left is at most {text(max(left))}, B_h = {text(b_h)}"
+        f"{text(min(slacks))}; what is left is at most {text(max(remainders))}, B_h = {text(b_h)}"
     )
     return Outcome(computed, kept == number and light > 0 and stalled > 0)
