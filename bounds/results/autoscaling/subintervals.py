@@ -240,7 +240,7 @@ def _seldom_exceeded(mean: float, risk: float) -> float:
     source="Lemma F.2",
     printed="local derivatives of x and y are at most constants with probability 1 - o(L^-q) (formulas lost)",
     evidence=Evidence.statistical,
-    breaks=("departures are left out of the rate", "the interval is half as long for the bound"),
+    breaks=("departures are left out of the rate", "the interval is two fifths as long for the bound"),
 )
 def lemma_f_2(level: Level, broken: str) -> Outcome:
     servers, until = 300, 1.0
@@ -254,7 +254,7 @@ def lemma_f_2(level: Level, broken: str) -> Outcome:
         # from empty servers without refusals departures are a Poisson process of rate lambda (1 - exp(-mu t)), and
         # refusals leave some of them out
         departures = sum(arriving * (1 - exp(-service * until)) for arriving, service in rates)
-        length = _ours(servers) / (2 if broken.startswith("the interval") else 1)
+        length = _ours(servers) * (0.4 if broken.startswith("the interval") else 1)
         numbers.append(events)
         risk = ALARM / (2 * len(seeds) * (until / _ours(servers) + 1))
         counted = [arrivals] if broken.startswith("departures") else [arrivals, departures]
