@@ -4,6 +4,7 @@ BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
+POLICIES ?=
 ATTACKS ?=
 
 CLAIMS ?=
@@ -47,9 +48,11 @@ soak: .venv/ready
 proofs:
 	$(MAKE) -C proofs
 
+# Wrong checkers and wrong policies, each with its score: make mutants MUTANTS="--every 10" POLICIES="--only vqs- bf-"
 mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
-	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS)
+	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS); checker=$$?; \
+		nice $(BIN)/python -m tests.mutants $(POLICIES) && exit $$checker
 
 # Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready

@@ -69,6 +69,26 @@ def systems(draw: st.DrawFn) -> tuple[Instance, int]:
     return pooled(list(zip(shares, capacities, strict=True)), demands), draw(st.integers(pools, 5))
 
 
+@pytest.mark.parametrize("name", POLICIES)
+def test_two_pools_take_the_literal_path(name: str) -> None:
+    generator, oracles = np.random.default_rng(8), ("exact", "single", "greedy")
+    for seed in range(24):
+        capacities = generator.integers(4, 10, 2).tolist()
+        demands = [[int(generator.integers(1, min(capacities) + 1))] for _ in range(3)]
+        instance = pooled([(1, [capacity]) for capacity in capacities], demands)
+        options: dict[str, Any] = {"oracle": oracles[seed % 3]}
+        if name == "nonpreemptive":
+            options |= {"p": (1.0, 0.3)[seed % 2], "cut": (2.0, 0.5)[seed // 2 % 2], "early": seed % 5 == 0, "z": 0.1}
+        elif name == "randomized-sampling":
+            options = {}
+        jobs = jobs_of([generator.uniform(0.8, 2.0)] * 3, [1.0] * 3, seed)
+        until = float(jobs.times[-1]) + 3.0
+        run = run_once(
+            policy(name), QueueScenario(instance, 4, until, 0.0, jobs=jobs, options=options, log=20_000), seed
+        )
+        assert starts(run) == literal_starts(name, Setting(instance, 4, options), jobs, until, options, seed)
+
+
 @settings(max_examples=30, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(systems(), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.3, 1.5), st.data())
 def test_the_literal_policies_take_the_same_path(
@@ -134,6 +154,14 @@ def test_greedy_may_find_less_than_a_single_type() -> None:
         state.waiting[:] = [121, 100]
         found[name] = plain(heaviest)(state, 0)
     assert found == {"exact": 200, "single": 200, "greedy": 121}
+
+
+def test_greedy_takes_types_by_weight_per_share() -> None:
+    """Capacity 10, jobs of 6 and 5, queues (100, 90): 100 / 0.6 < 90 / 0.5, though the first queue is longer."""
+    state = policy("max-weight-local").prepare(Setting(additive([10], [[6], [5]]), 1, {"oracle": "greedy"}))
+    state.waiting[:] = [100, 90]
+    assert plain(heaviest)(state, 0) == 180
+    assert state.best_.tolist() == [0, 2]
 
 
 def test_the_end_of_a_list_of_jobs_and_of_time() -> None:

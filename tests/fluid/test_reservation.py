@@ -50,6 +50,13 @@ def test_every_choice_is_allowed(service: Law) -> None:
     assert referee.migrations > 100
 
 
+def test_the_highest_rank_is_drained_first() -> None:
+    """Behind an unmatched first stage two stages hold jobs of the third type; six servers have none of the plan."""
+    three = explicit([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [5, 3, 2], ["1/2", "3/10", "4/5"])
+    initial = np.array([[1, 0, 0]] * 6 + [[0, 1, 1]] * 4 + [[0, 0, 2]] * 4, np.int32)
+    assert sum(refereed(three, 14, 0.6, seed, reservation=2, initial=initial).migrations for seed in range(20)) > 20
+
+
 def test_from_a_bad_start() -> None:
     three = explicit([[1, 0, 0], [0, 1, 0], [3, 3, 3]], [1, 1, 7], [3, 3, "3/2"])
     initial = np.tile(np.array([[3, 3, 0]], np.int32), (10, 1))
@@ -216,3 +223,20 @@ def test_preemption_by_hand() -> None:
         assert stopped[0] == stopped[1]
         assert run.measures.preempted.sum(axis=0).tolist() == [2 * g, 0, 0]
         assert run.measures.jobs[-1].tolist() == [(6 - 2 * g) * run.spans[-1], 6 * run.spans[-1], 0.0]
+
+
+@pytest.mark.parametrize(("priority", "expected"), [(1, [0] * 4), (0, [])])
+def test_the_smallest_jobs_are_stopped_for_a_job_of_priority(priority: int, expected: list[int]) -> None:
+    """Full servers of 4 hold jobs of 1, 1 and 2; a refused job of 4 stops four of size 1, one of priority 0 none."""
+    instance = additive([4], [[1], [2], [4]], [2, 5, 100], [1, 1, 1])
+    slow = replace(instance, types=tuple(replace(t, service_rate=Fraction(1, 1000)) for t in instance.types))
+    jobs = JobList(np.array([1.0]), np.array([2], np.int32), np.array([5.0]))
+    options = {"reservation": 1, "priority": {"t1": 0, "t2": 0, "t3": priority}}
+    initial = np.array([[2, 1, 0]] * 3, np.int32)
+    scenario = LossScenario(
+        slow, 3, 2.0, 0.0, service=Law("deterministic"), initial=initial, jobs=jobs, options=options, log=20
+    )
+    run = run_once(policy("dra-preemption"), scenario, 1)
+    rows = run.measures.log[: run.measures.logged[0], 1:3].astype(int).tolist()
+    assert rows[-1] == [REFUSAL, 2]
+    assert [j for kind, j in rows if kind == PREEMPTION] == expected

@@ -232,3 +232,53 @@ def test_beside_a_large_job_vqs_uses_a_third_of_the_server() -> None:
     run = run_once(policy("vqs"), SlottedScenario(law, 1, 40, 0, jobs=jobs, log=100), 1)
     rows = run.measures.log[: run.measures.logged[0]]
     assert [(int(t), int(c)) for t, what, c, *_ in rows if what == START] == [(0, 1), (0, 0)]
+
+
+def test_vqs_rounds_small_jobs_up() -> None:
+    """Ten jobs of 1/8 with J = 2 count as 1/4 (V-A): four of them fill a server; with J = 4 all eight do."""
+    law = SizeLaw(np.array([1]), 8, np.zeros(0))
+    jobs = JobList(np.zeros(10, np.int64), np.zeros(10, np.int32), np.full(10, 50))
+    for levels, expected in ((2, 4), (4, 8)):
+        scenario = SlottedScenario(law, 1, 10, 0, jobs=jobs, log=100, options={"partition": levels})
+        run = run_once(policy("vqs"), scenario, 1)
+        assert run.measures.starts.sum() == expected
+
+
+def started_by_hand(
+    name: str, sizes: tuple[int, int], kinds: list[int], slots: list[int], durations: list[int]
+) -> list[tuple[int, int]]:
+    """Return slot and class of every start on one server of 100."""
+    jobs = JobList(np.array(slots), np.array(kinds, np.int32), np.array(durations))
+    law = SizeLaw(np.array(sizes), 100, np.zeros(0))
+    run = run_once(policy(name), SlottedScenario(law, 1, 20, 0, jobs=jobs, log=100), 1)
+    rows = run.measures.log[: run.measures.logged[0]]
+    return [(int(t), int(c)) for t, what, c, *_ in rows if what == START]
+
+
+def test_vqs_takes_a_job_of_queue_1_beside_others() -> None:
+    """The first job of 0.6 (queue 1) ends in slot 5, beside one of 0.17 that stays: the next one begins."""
+    starts = started_by_hand("vqs", (17, 60), [1, 1, 1, 1, 0], [0] * 5, [5, 50, 50, 50, 50])
+    assert starts == [(0, 1), (0, 0), (5, 1)]
+
+
+def test_vqs_bf_takes_no_more_than_k_j_of_a_queue() -> None:
+    """Ten jobs of 0.17 (queue 4, k_4 = 4) and one of 0.3: the fifth job is the largest that fits, 0.3."""
+    starts = started_by_hand("vqs-bf", (17, 30), [0] * 10 + [1], [0] * 11, [50] * 11)
+    assert starts == [(0, 0)] * 4 + [(0, 1)]
+
+
+def test_vqs_bf_counts_the_jobs_that_best_fit_took() -> None:
+    """Best-Fit takes a fifth job of 0.17; when one of the five ends there are four still, so 0.3 is next."""
+    starts = started_by_hand("vqs-bf", (17, 30), [0] * 10 + [1], [0] * 10 + [1], [5] + [50] * 10)
+    assert starts == [(0, 0)] * 5 + [(5, 1)]
+
+
+def test_max_weight_takes_the_heaviest() -> None:
+    """One job of 0.4 and ten of 0.6: (1, 1) weighs 11, (2, 0) weighs 2."""
+    assert started_by_hand("max-weight", (40, 60), [0] + [1] * 10, [0] * 11, [50] * 11) == [(0, 0), (0, 1)]
+
+
+def test_max_weight_keeps_its_configuration_beside_a_job() -> None:
+    """A server that has begun with (2, 0) takes none of ten jobs of 0.6 while one of 0.4 is there."""
+    starts = started_by_hand("max-weight", (40, 60), [0, 0] + [1] * 10, [0, 0] + [1] * 10, [5] + [50] * 11)
+    assert starts == [(0, 0), (0, 0)]

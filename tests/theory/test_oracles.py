@@ -79,6 +79,11 @@ def test_lemma_6_1_by_hand() -> None:
     assert worst_weights(space_of(additive([420], [[211], [210]])), "refined").ratio == Fraction(211, 420)
 
 
+def test_lemma_6_1_counts_the_resources() -> None:
+    """Jobs of (3, 1) and (1, 3) on (6, 6): each fits twice, and both resources can bind, so r = 2 / (2 * 3)."""
+    assert lemma_6_1(space_of(additive([6, 6], [[3, 1], [1, 3]]))) == Fraction(1, 3)
+
+
 def test_rules_are_kernels_with_one_signature() -> None:
     space = space_of(additive([10, 10], [[3, 1], [2, 5], [9, 9]]))
     weights, configuration = np.array([4, 5, 1]), np.full(3, 99)

@@ -17,6 +17,7 @@ from fluid.simulation.loss.policies.dra import DRA, prepare
 from fluid.simulation.options import Expression
 from fluid.simulation.state import Setting
 from theory.greedy.assignment import global_greedy
+from theory.instance import explicit
 
 SEED = 42
 
@@ -31,10 +32,10 @@ WRONG: dict[str, dict[str, Any]] = {
 
 @claim(
     "algorithm-2-as-printed",
-    "The simulator's dynamic reservation is the paper's: on random instances of one to three pools, with g = 2, every "
-    "admission, refusal, migration and reassignment is one that the text of Algorithms 1 and 2 allows, and all that "
-    "both know (configurations with their order, ranks, unmatched stages, jobs) is equal after every event. The text "
-    "is followed by sets and sorting on its own records.",
+    "The simulator's dynamic reservation is the paper's: on random instances of one to three pools, and on one where "
+    "two stages are drained that share a type, with g = 2, every admission, refusal, migration and reassignment is "
+    "one that the text of Algorithms 1 and 2 allows, and all that both know (configurations with their order, ranks, "
+    "unmatched stages, jobs) is equal after every event. The text is followed by sets and sorting on its own records.",
     source="Algorithms 1 and 2",
     printed="GPA, CRA and DRA in pseudo-code; where the text says any, the policy's choice is followed",
     evidence=Evidence.certified,
@@ -47,12 +48,19 @@ def algorithm_2(level: Level, broken: str) -> Outcome:
     for number in range(systems):
         instance = random_instance(generator, pools=1 + number % 3)
         servers = int(generator.integers(3, 13))
+        initial = None
+        if number < 6:  # two stages behind the first that lacks servers hold jobs of the third type
+            instance = explicit([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [5, 3, 2], ["1/2", "3/10", "4/5"])
+            initial = np.repeat(np.array([[1, 0, 0], [0, 1, 1], [0, 0, 2]], np.int32), (6, 4, 4), axis=0)
+            servers = len(initial)
         rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
         if not rate:
             continue
         options = {"reservation": 2, **WRONG.get(broken, {})}
-        scenario = LossScenario(instance, servers, 100.0 / rate, 0.0, options=options, log=10_000, bins=1)
-        setting = Setting(instance, servers, scenario.options)
+        scenario = LossScenario(
+            instance, servers, 100.0 / rate, 0.0, initial=initial, options=options, log=10_000, bins=1
+        )
+        setting = Setting(instance, servers, scenario.options, initial)
         referee = Referee(setting, 2.0)
         try:
             referee.begin(prepare(setting))

@@ -368,3 +368,69 @@ def proposition_5_10_p3(level: Level, broken: str) -> Outcome:
     least = min(rates, default=-1.0)
     computed = f"{follows} moments that follow a type, {len(rates)} others: least rate {least:.4f} of what they lack"
     return Outcome(computed, follows > 0 and len(rates) > 0 and least > 0)
+
+
+LOWEST = "the lowest rank is asked first"
+
+
+def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, broken: str) -> list[float]:
+    """Return how fast draining servers of each configuration are emptied, by the chain of their contents.
+
+    One server of each drains, full when its turn comes. A departure of type j takes a job of the first of them that has
+    one, in the order of the configurations: the highest rank first.
+    """
+    order = range(len(configurations))[:: -1 if broken == LOWEST else 1]
+
+    def after(state: tuple[tuple[int, ...], ...], j: int) -> tuple[tuple[tuple[int, ...], ...], int]:
+        """Return the next state, and which server has been emptied, -1 for none."""
+        giver = next((c for c in order if state[c][j]), None)
+        if giver is None:
+            return state, -1
+        less = tuple(n - (i == j) for i, n in enumerate(state[giver]))
+        following = less if any(less) else configurations[giver]
+        return (*state[:giver], following, *state[giver + 1 :]), -1 if any(less) else giver
+
+    states = [tuple(configurations)]
+    for state in states:  # the list grows until every state that is reached has been looked at
+        states += [s for s in {after(state, j)[0] for j in range(len(rates))} if s not in states]
+    flows = np.zeros((len(states), len(states)))
+    for i, state in enumerate(states):
+        for j, rate in enumerate(rates):
+            flows[i, states.index(after(state, j)[0])] += rate
+    balance = flows.T - np.diag(flows.sum(axis=1))
+    balance[0] = 1.0  # instead of one equation, which follows from the others: the law sums to 1
+    law = np.linalg.solve(balance, np.eye(len(states))[0])
+    emptied = [0.0] * len(configurations)
+    for chance, state in zip(law, states, strict=True):
+        for j, rate in enumerate(rates):
+            server = after(state, j)[1]
+            if server >= 0:
+                emptied[server] += chance * rate
+    return emptied
+
+
+@claim(
+    "drain-rates",
+    "Of the servers that drain, the one of highest rank gives a job for every departure: the rates at which the fluid "
+    "path lets full servers of up to three configurations empty are those of the chain of their contents, state by "
+    "state, on random configurations and departure rates (relative tolerance 1e-9).",
+    source="Algorithm 2",
+    printed="at a departure a job of the type migrates from the reject-group server of highest rank that has one",
+    evidence=Evidence.numeric,
+    breaks=(LOWEST, "departures are half as many"),
+)
+def drain_rates(level: Level, broken: str) -> Outcome:
+    from fluid.limits.reservation.draining import emptying_rates
+
+    generator, systems, off = np.random.default_rng(47), 60 if level is Level.quick else 1000, 0.0
+    for _ in range(systems):
+        types, most = int(generator.integers(1, 4)), int(generator.integers(1, 4))
+        drawn = {tuple(row) for row in generator.integers(0, 3, (most, types)).tolist() if any(row)}
+        configurations = sorted(drawn, reverse=True)
+        if not configurations:
+            continue
+        rates = generator.uniform(0.2, 2.0, types)
+        expected = _rates_by_states(configurations, rates / (2 if broken.startswith("departures") else 1), broken)
+        emptied = emptying_rates(configurations, rates, np.ones(types))
+        off = max(off, *(abs(a - b) / max(b, 1e-3) for a, b in zip(emptied, expected, strict=True)))
+    return Outcome(f"{systems} systems, {off:.0e} off at most", off < 1e-9)

@@ -19,7 +19,8 @@ Job = tuple[float, int, float]
 
 STALE, TAKES = "the configuration of the first server decides who stalls", "a stalled server goes on taking jobs"
 BUSY = "a server renews as soon as the new configuration holds its jobs"
-"""The breaks of Algorithm 1 and of max-weight at local refresh times."""
+STEADY = "queues sample servers at a rate that does not grow with them"
+"""The breaks of Algorithm 1, of max-weight at local refresh times, and of randomized sampling."""
 
 
 class Server:
@@ -155,7 +156,8 @@ class Literal:
         if self.policy != "randomized-sampling":
             return []
         sampling, expiry = self.options.get("sampling", 1.0), self.options.get("expiry", 1.0)
-        return [sampling * mu * (1 + n) for mu, n in zip(self.rates, self.waiting, strict=True)] + [
+        grows = self.broken != STEADY
+        return [sampling * mu * (1 + grows * n) for mu, n in zip(self.rates, self.waiting, strict=True)] + [
             expiry * mu * len(tokens) for mu, tokens in zip(self.rates, self.tokens, strict=True)
         ]
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_4
@@ -17,6 +19,7 @@ from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_alloc
 from theory.sharing.maxmin import drf
 from theory.sharing.model import Cluster, cluster, occupation
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
+from theory.sharing.rounds import start
 
 Tasks = Sequence[Sequence[Fraction]]
 
@@ -338,3 +341,37 @@ def satisfies_definition_5(
         if program.solve().objective > totals[n]:
             return False
     return True
+
+
+BEFORE = "the server that had its turn before"
+
+
+@claim(
+    "algorithm-1-as-printed",
+    "A turn of Algorithm I at a server ends where it should: on random clusters, from weighted DRF on each server "
+    "alone and over two rounds in rationals, every user that may use the server then has a bottleneck there by "
+    "Definition 6, and no tasks on other servers have changed.",
+    source="Algorithm I",
+    printed="the inner loop ends when N_i is empty: every user has a bottleneck resource at server i (14)-(18)",
+    evidence=Evidence.certified,
+    breaks=(BEFORE,),
+)
+def algorithm_1(level: Level, broken: str) -> Outcome:
+    generator, turns, short, elsewhere = random.Random(15), 0, 0, 0
+    for _ in range(40 if level is Level.quick else 1000):
+        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
+        run = start(occupation(instance), exact=True)
+        servers, resources = range(len(instance.servers)), range(len(instance.resources))
+        for i in 2 * list(servers):
+            before = run.tasks.copy()
+            run.serve(i)
+            elsewhere += bool(np.delete(run.tasks != before, i, axis=1).any())
+            looked_at = i - 1 if broken == BEFORE else i
+            tasks = run.exact_tasks()
+            users = [n for n in range(len(tasks)) if instance.monopoly[n][looked_at]]
+            short += not all(any(_is_bottleneck(instance, tasks, n, looked_at, r) for r in resources) for n in users)
+            turns += 1
+    computed = (
+        f"{turns} turns: a user without a bottleneck after {short} of them, tasks elsewhere changed in {elsewhere}"
+    )
+    return Outcome(computed, not short and not elsewhere)

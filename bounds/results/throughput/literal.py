@@ -59,7 +59,8 @@ def reduced(levels: int) -> list[tuple[int, int, int]]:
 FIRST_FIT, SMALLEST = "new jobs take the first server that they fit", "servers fill up with the smallest job first"
 RESERVED, LIMITED = "five sixths of the server are reserved for queue 1", "step (ii) takes at most k_j jobs"
 NO_LIMIT, NO_REST = "step (ii) has no limit k_j", "what is left of a server stays empty"
-"""The breaks of BF-J/S, VQS and VQS-BF."""
+OVERTAKING, LIGHTEST = "jobs overtake one that fits no server", "a server takes a configuration of least weight"
+"""The breaks of BF-J/S, VQS, VQS-BF, FIFO-FF and MaxWeight."""
 
 
 class Literal:
@@ -147,12 +148,12 @@ class Literal:
 
     def fifo_ff(self, _left: set[int], _fresh: list[Job]) -> None:
         """FIFO-FF: the first job in the queue takes the first server that it fits, or all wait."""
-        while self.queue:
-            job = self.queue[0]
+        for job in list(self.queue):
             fitting = [n for n, s in enumerate(self.servers) if s.free >= job.size]
-            if not fitting:
+            if fitting:
+                self.start(job, fitting[0])
+            elif self.broken != OVERTAKING:
                 return
-            self.start(job, fitting[0])
 
     def of(self, queue: int) -> list[Job]:
         """Return the waiting jobs of a virtual queue, the first to come first."""
@@ -217,7 +218,8 @@ class Literal:
                 waiting = [sum(job.kind == c for job in self.queue) for c in range(len(self.sizes))]
                 most = [range(int(1 / size) + 1) for size in self.sizes]
                 fitting = [k for k in product(*most) if sum(a * b for a, b in zip(k, self.sizes, strict=True)) <= 1]
-                server.slots = max(fitting, key=lambda k: (sum(a * b for a, b in zip(k, waiting, strict=True)), k))
+                choose = min if self.broken == LIGHTEST else max
+                server.slots = choose(fitting, key=lambda k: (sum(a * b for a, b in zip(k, waiting, strict=True)), k))
             assert server.slots is not None
             for c, slots in enumerate(server.slots):
                 for job in [job for job in self.queue if job.kind == c]:
