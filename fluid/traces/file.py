@@ -20,7 +20,6 @@ instance). Shares are of ``capacity``; where it is left out, the numbers of the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,7 +32,7 @@ from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
 from theory.errors import InputError
 from theory.files.document import Fields
-from theory.files.places import open_input
+from theory.files.places import digest_of_file, note_input
 
 POWERS, PRIORITIES = "powers-of-half", "priority-classes"
 """Values of ``types``."""
@@ -138,8 +137,8 @@ def digest_of(path: Path) -> str:
     InputError
         If it cannot be read.
     """
-    with open_input(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    note_input(path)
+    return digest_of_file(path)
 
 
 @lru_cache(maxsize=4)
