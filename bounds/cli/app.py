@@ -240,11 +240,11 @@ def print_json(document: Any) -> None:
     document = document.to_json() if hasattr(document, "to_json") else document
     if isinstance(document, dict) and (origin := made()) is not None:
         document = {**document, "made": origin}
-    text = json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
-    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=_plain))
+    text = json.dumps(document, indent=2, ensure_ascii=False, default=plain)
+    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=plain))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return an object of an answer as JSON has it, and values that JSON does not know as text."""
     return value.to_json() if hasattr(value, "to_json") else str(value)
 

@@ -36,6 +36,11 @@ class Words(NamedTuple):
     words: tuple[str, ...]
     parameters: dict[str, Any]
 
+    @property
+    def line(self) -> str:
+        """Return the command line."""
+        return f"{self.command} {shlex.join(self.words)}".rstrip()
+
 
 _WORDS: ContextVar[Words | None] = ContextVar("_WORDS", default=None)
 
@@ -66,7 +71,7 @@ def made() -> dict[str, Any] | None:
     }
     return {
         "version": __version__,
-        "command": words.command,
+        "command": words.line,
         "options": options,
         "seed": words.parameters.get("seed"),
         "inputs": _digests(),
@@ -82,7 +87,7 @@ def made_line() -> str | None:
     inputs = "".join(f"; {path} is sha256 {digest[:HEX]}" for path, digest in origin["inputs"].items())
     libraries = ", ".join(f"{name} {number}" for name, number in origin["libraries"].items())
     beside = f" with {libraries}" if libraries else ""
-    return f"made by packproof {__version__}{beside}: {words.command} {shlex.join(words.words)}{inputs}"
+    return f"made by packproof {__version__}{beside}: {words.line}{inputs}"
 
 
 def _digests() -> dict[str, str]:

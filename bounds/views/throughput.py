@@ -222,7 +222,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     if law.atoms:
         sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
         right.vlines(sizes, 0, masses, color=OPTIMAL, linewidth=1.5)
-        right.set(ylabel="probability (1)", ylim=(0, None))
+        right.set(ylabel="probability (share)", ylim=(0, None))
     if law.pieces:
         axes.set(ylabel="density (per unit of size)")
         if not law.atoms:

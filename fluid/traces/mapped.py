@@ -46,6 +46,9 @@ from theory.numbers import text
 KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority")
 """Names that are no resources."""
 
+SINCE_1970 = 10**9 * MICROSECONDS
+"""Times from here on, 2001 in microseconds, are taken for dates."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -173,7 +176,8 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     open_words = "have no end and run on to" if columns.keeps_open else "are censored at"
     notes += [f"{len(open_ended):,} rows {open_words} the last moment of the table"] if open_ended else []
     trace = tasks.trace(PLAIN, tuple(labels), notes)
-    return replace(trace, priorities="priority" in column)
+    is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
+    return replace(trace, priorities="priority" in column, begins=first if is_dated else None)
 
 
 def _shown(first: int, moments: Moments) -> str:
