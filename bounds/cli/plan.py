@@ -147,6 +147,7 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.planning import planned_log
     from fluid.traces.file import TraceFile
+    from fluid.traces.model import PLAIN
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
@@ -154,7 +155,7 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     resources = dict.fromkeys(name for pool in pools for name in pool["capacity"])
     tables, notes = planned_types(types, resources)
     file = TraceFile(log, drop_open=drop_open)
-    tables, more = named_as_in(tables, () if file.trace.priorities else file.trace.labels)
+    tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
     instance = parse_instance({"server": pools, "type": tables}, types)
     return planned_log(file, instance, (*notes, *more))
 
