@@ -118,7 +118,7 @@ NodesLimit = Annotated[
 
 
 def read_with_trace(instance: Path, trace: Path | None, servers: int | None) -> Instance:
-    """Read an instance, with the workload of a trace where it leaves that out, and print on stderr what was measured."""
+    """Read an instance, with the workload of a trace where it leaves that out, and print what was measured."""
     from theory.files.instances import read_instance
 
     if trace is None:  # without what reads traces

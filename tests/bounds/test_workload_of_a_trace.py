@@ -71,5 +71,5 @@ def test_refusals(words: str, expected: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.usefixtures("files")
 def test_a_workload_that_is_stated_is_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
     Path("types.toml").write_text(TYPES.replace("reward = ", "workload = 1\nreward = "))
-    assert run("solve types.toml --trace log.csv --servers 2".split()) == 2
+    assert run(["solve", "types.toml", "--trace", "log.csv", "--servers", "2"]) == 2
     assert "all have one" in capsys.readouterr().err
