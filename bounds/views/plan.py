@@ -60,7 +60,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
-        log=Fields(arrivals=len(times), seconds=log.until, warmup=log.warmup, notes=log.notes, simulated=simulated),
+        log=Fields(log, arrivals=len(times), seconds=log.until, simulated=simulated),
         workload=rows,
         by_hour=log.profile(24 * HOUR, 24),
         by_day=log.profile(7 * 24 * HOUR, 7),
@@ -169,8 +169,16 @@ def plan_lines(answer: Answer) -> list[str]:
 def _profile_lines(answer: Answer) -> list[str]:
     lines = []
     for what, values, names in (
-        ("hour (UTC)", answer.by_hour, [f"{h}" for h in range(24)]),
-        ("weekday", answer.by_day, ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]),
+        (
+            "hour (UTC)" if answer.log.begins is not None else "hour of the log",
+            answer.by_hour,
+            [f"{h}" for h in range(24)],
+        ),
+        (
+            "weekday" if answer.log.begins is not None else "weekday, if the log begins on a Monday",
+            answer.by_day,
+            ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+        ),
     ):
         if values:
             low, high = min(values), max(values)

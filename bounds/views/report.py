@@ -207,7 +207,9 @@ def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
             Bars("servers", list(ends), parts),
         )
     ]
-    for key, what, first in (("by_hour", "hour of the day (UTC)", 0), ("by_day", "day of the week (Monday is 1)", 1)):
+    is_dated = answer["log"]["begins"] is not None
+    hours, days = ("UTC", "Monday is 1") if is_dated else ("from the beginning of the log",) * 2
+    for key, what, first in (("by_hour", f"hour of the day ({hours})", 0), ("by_day", f"day of the week ({days})", 1)):
         if values := answer[key]:
             curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
             pictures.append((f"VMs in service by {what}.", Chart(what, "VMs in service", [curve], ylim=(0.0, None))))
