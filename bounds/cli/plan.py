@@ -92,7 +92,7 @@ def plan(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say how many servers a log of VMs needs, under which policy, and what is proved about it."""
+    """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
     from bounds.views.plan import plan_lines
     from fluid.experiment.store import Store
     from fluid.planning import EFFORTS, Trials, make_plan

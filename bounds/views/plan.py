@@ -142,8 +142,8 @@ def plan_lines(answer: Answer) -> list[str]:
     lines += _profile_lines(answer)
     mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))
     lines += [
-        f"servers that carry the mean workload: {mean} (proved)",
-        f"servers that hold the fullest instant: {peak} (proved, if VMs may be moved)",
+        f"servers that carry the mean workload: {mean} (certified)",
+        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved)",
         "",
     ]
     table = [["policy (simulated)", "servers", "attained", "on one less", "on resampled logs"]]

@@ -18,7 +18,7 @@ MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attac
 
 Document = Mapping[str, Any]
 
-PROVED, SIMULATED = "certified", "statistical"
+CERTIFIED, SIMULATED = "certified", "statistical"
 """Ranks of evidence (`docs/explanation/evidence.md`)."""
 
 
@@ -113,7 +113,10 @@ def _assumptions(document: Document) -> list[str]:
         notes.append("The first fifth of the log is not measured, as the servers begin empty.")
         if part := log["simulated"]:
             notes.append(f"Policies were run on the busiest part of the log alone, {part['arrivals']:,} VMs.")
-        notes.append("Resampled logs put ten parts of the log together anew, drawn with replacement.")
+        notes.append(
+            "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, "
+            "drawn with replacement."
+        )
         notes.append("Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.")
     return [*notes, *(f"Left out for lack of time: {what}." for what in document.get("left_out", ()))]
 
@@ -198,11 +201,11 @@ def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
     least = [low for low, _ in ends.values()]
     parts = [
         ("servers", least),
-        ("up to: proved bounds, or resampled logs", [high - low for low, high in ends.values()]),
+        ("up to: upper bounds, or resampled logs", [high - low for low, high in ends.values()]),
     ]
     pictures: list[tuple[str, Panel]] = [
         (
-            "Servers: proved bounds for the mean workload and the fullest instant, and what each policy needs for the "
+            "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the "
             "target on the log, and at most on resampled logs.",
             Bars("servers", list(ends), parts),
         )
@@ -331,15 +334,16 @@ KINDS: dict[str, Kind] = {
         lambda answer: str(answer["sentence"]),
         _plan_pictures,
         (
-            ("the servers that carry the mean workload and that hold the fullest instant, from both sides", PROVED),
-            ("what greedy reservation keeps at this mix (the attached certificate)", PROVED),
+            ("the servers that carry the mean workload, from both sides (the attached certificate)", CERTIFIED),
+            ("what greedy reservation keeps at this mix (the attached certificate)", CERTIFIED),
+            ("the servers that hold the fullest instant, from both sides", "exact, without a certificate"),
             ("what a policy attains on the log, and on resampled and grown logs", SIMULATED),
-            ("that no smaller number of servers meets the target: it is missed on one less alone", SIMULATED),
+            ("that the target is missed on one server less; not all smaller numbers were tried", SIMULATED),
         ),
     ),
-    "solve": Kind(_solve_sentence, _solve_pictures, (("rewards, ratio and guarantees", PROVED),)),
-    "worst": Kind(_worst_sentence, _worst_pictures, (("what the instance attains", PROVED),)),
-    "region": Kind(_region_sentence, _region_pictures, (("traffic intensity and facets", PROVED),)),
+    "solve": Kind(_solve_sentence, _solve_pictures, (("rewards, ratio and guarantees", CERTIFIED),)),
+    "worst": Kind(_worst_sentence, _worst_pictures, (("what the instance attains", CERTIFIED),)),
+    "region": Kind(_region_sentence, _region_pictures, (("traffic intensity and facets", CERTIFIED),)),
     "simulate": Kind(_simulate_sentence, _simulate_pictures, (("all numbers", SIMULATED),)),
     "experiment": Kind(_experiment_sentence, _none, (("all numbers", SIMULATED),)),
     "attack": Kind(_attack_sentence, _none, ()),
