@@ -272,6 +272,11 @@ def _region_pictures(answer: Document) -> list[tuple[str, Panel]]:
 
 
 def _simulate_sentence(answer: Document) -> str:
+    if "distances" in answer:
+        slope = answer["slope"]["mean"]
+        return (
+            f"Paths of {answer['policy']} approach the fluid limit like L^{slope:.2f} as the number L of servers grows."
+        )
     if "policies" in answer:
         names = ", ".join(one["policy"] for one in answer["policies"])
         return f"{len(answer['policies'])} policies on the same jobs: {names}."
@@ -285,6 +290,8 @@ def _simulate_sentence(answer: Document) -> str:
 
 
 def _simulate_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    if "distances" in answer:
+        return []
     if "policies" not in answer:
         return [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
     every = answer["policies"]
@@ -296,19 +303,19 @@ def _simulate_pictures(answer: Document) -> list[tuple[str, Panel]]:
 
 
 def _attack_sentence(answer: Document) -> str:
-    ratio = _number(answer["ratio"])
-    proved = "certified" if answer.get("certified") else "not certified"
-    return (
-        f"The worst instance that the search found leaves the rule {100 * ratio:.3f} % of what is possible ({proved})."
-    )
+    proved = "certified" if answer["certified"] else "not certified"
+    if answer["kind"] == "online":
+        confirmed = "confirmed" if answer["confirmed"] else "not confirmed"
+        return f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']} ({confirmed})."
+    percent = 100 * _number(answer["ratio"])
+    return f"{answer['rule']} keeps {percent:.3f} % of what is possible in the worst case that was found ({proved})."
 
 
 def _tune_sentence(answer: Document) -> str:
-    threshold = answer.get("threshold")
+    used = 100 * answer["utilisation"]["mean"]
     return (
-        f"The threshold {threshold:.6g} is the greatest that was found to meet the SLA."
-        if threshold is not None
-        else "No threshold that was tried meets the SLA."
+        f"{answer['threshold']:.6g} is the greatest threshold of the {answer['policy']} policy tried whose "
+        f"mean meets the SLA of {answer['target']:g}; {used:.2f} % of the cores are in use then."
     )
 
 
@@ -326,7 +333,7 @@ def _number(value: Any) -> float:
 
 
 def _experiment_sentence(answer: Document) -> str:
-    return f"A grid of {len(answer['points']):,} points."
+    return f"{answer['finished']:,} of the {answer['cells']:,} cells of the grid are finished."
 
 
 KINDS: dict[str, Kind] = {

@@ -151,19 +151,21 @@ REPORTS = {
     "region": "region %caught.toml",
     "simulate": "simulate %caught.toml --policy nonpreemptive --servers 2 --until 20",
     "simulate several": "simulate %caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
+    "against fluid": "simulate %four_types.toml --policy dra --servers 160 --until 2 --against-fluid",
+    "experiment": "experiment %small_grid.toml --store @s.db --workers 1",
     "attack": "attack %rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
 }
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = REPORTS[name].replace("%", f"{ROOT}/examples/")
+    words = REPORTS[name].replace("%", f"{ROOT}/examples/").replace("@", f"{tmp_path}/")
     (tmp_path / "a.json").write_text(printed(f"{words} --json", capsys))
     printed(f"report {tmp_path / 'a.json'} --out {tmp_path / 'a.html'}", capsys)
     page = (tmp_path / "a.html").read_text()
     assert f"packproof {words} --json" in page
     assert 'class="answer"' in page
-    assert ("<svg" in page) == (name != "attack")
+    assert ("<svg" in page) == (name not in ("attack", "experiment", "against fluid"))
 
 
 def test_a_report_asks_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
