@@ -176,11 +176,12 @@ def test_a_malformed_log_ends_in_one_line(name: str, tmp_path: Path, capsys: pyt
         read_trace(log)
     assert words in str(caught.value), str(caught.value)
     simulate = f"simulate {types} --policy first-fit --servers 2 --until 9 --trace {log}"
-    assert run(simulate.split()) == 2
-    shown = capsys.readouterr()
-    assert not shown.out
-    (line,) = shown.err.splitlines()
-    assert str(log) in line
+    for command in (simulate, f"plan {types} {log} --server cpu=4 --accept 1"):
+        assert run(command.split()) == 2
+        shown = capsys.readouterr()
+        assert not shown.out
+        (line,) = shown.err.splitlines()
+        assert str(log) in line
 
 
 def test_drop_open_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
