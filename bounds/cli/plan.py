@@ -28,6 +28,55 @@ POLICIES = {
 WORST = 10.0  # seconds for the worst workload of the types
 
 
+Types = Annotated[
+    str,
+    typer.Argument(metavar="TYPES", help="VM types: CSV, TOML, JSON, or names such as 'aws:m5.*'.", show_default=False),
+]
+LogFile = Annotated[
+    Path, typer.Argument(metavar="LOG", help="Log of VMs: CSV, JSON lines or Parquet.", show_default=False)
+]
+ServerOption = Annotated[
+    list[str],
+    typer.Option(
+        "--server",
+        metavar="cpu=96,memory=768",
+        help="What a server has (memory in GiB); again, with name= and share=, for each further pool.",
+    ),
+]
+Accept = Annotated[
+    float | None, typer.Option("--accept", metavar="X", help="Share of the VMs that is to be accepted, as 0.999.")
+]
+Wait = Annotated[float | None, typer.Option("--wait", metavar="T", help="Mean wait in seconds that is allowed.")]
+PolicyNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="Policies to try, or FILE.py:NAME (unless given, three that suit the target).",
+        autocompletion=completed_by("fluid.simulation.policy_names:HOMES"),
+    ),
+]
+LevelOption = Annotated[
+    str,
+    typer.Option(
+        "--level", metavar="quick|full", help="Simulate at most 20,000 VMs and 3 resampled logs, or 200,000 and 19."
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
+DropOpen = Annotated[
+    bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
+]
+StoreFile = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="Store runs there, and continue.", callback=to_store)
+]
+ReportFile = Annotated[
+    Path | None, typer.Option("--out", metavar="OUT.html", help="Write a report.", callback=announcing())
+]
+
+
 @app.command(
     examples=(
         "packproof plan examples/caught.toml examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
@@ -35,61 +84,18 @@ WORST = 10.0  # seconds for the worst workload of the types
     )
 )
 def plan(
-    types: Annotated[
-        str,
-        typer.Argument(
-            metavar="TYPES", help="VM types: CSV, TOML, JSON, or names such as 'aws:m5.*'.", show_default=False
-        ),
-    ],
-    log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="Log of VMs: CSV, JSON lines or Parquet.", show_default=False)
-    ],
-    server: Annotated[
-        list[str],
-        typer.Option(
-            "--server",
-            metavar="cpu=96,memory=768",
-            help="What a server has (memory in GiB); again, with name= and share=, for each further pool.",
-        ),
-    ],
-    accept: Annotated[
-        float | None, typer.Option("--accept", metavar="X", help="Share of the VMs that is to be accepted, as 0.999.")
-    ] = None,
-    wait: Annotated[
-        float | None, typer.Option("--wait", metavar="T", help="Mean wait in seconds that is allowed.")
-    ] = None,
-    policies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            metavar="NAME",
-            help="Policies to try, or FILE.py:NAME (unless given, three that suit the target).",
-            autocompletion=completed_by("fluid.simulation.policy_names:HOMES"),
-        ),
-    ] = None,
-    level: Annotated[
-        str,
-        typer.Option(
-            "--level",
-            metavar="quick|full",
-            help="Simulate at most 20,000 VMs and 3 resampled logs, or 200,000 and 19.",
-        ),
-    ] = "quick",
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
-    ] = 600.0,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
-    drop_open: Annotated[
-        bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
-    ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="FILE", help="Store runs there, and continue.", callback=to_store),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="OUT.html", help="Write a report.", callback=announcing()),
-    ] = None,
+    types: Types,
+    log: LogFile,
+    server: ServerOption,
+    accept: Accept = None,
+    wait: Wait = None,
+    policies: PolicyNames = None,
+    level: LevelOption = "quick",
+    time_limit: TimeLimit = 600.0,
+    seed: Seed = 0,
+    drop_open: DropOpen = False,
+    store: StoreFile = None,
+    out: ReportFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
