@@ -35,7 +35,7 @@ def panel(computed: list[Fraction]) -> Chart:
         Curve("additive resources", types, [float(one) for one in computed], look="dots"),
     ]
     ticks, least = [(J, str(J)) for J in types], Line("1 - 1/e", 1 - 1 / e)
-    return Chart("job types J (number)", "greedy reward / optimum (1)", curves, [least], xticks=ticks)
+    return Chart("job types J (number)", "greedy reward / optimum (ratio)", curves, [least], xticks=ticks)
 
 
 if __name__ == "__main__":

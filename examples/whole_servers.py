@@ -50,7 +50,7 @@ def panel(instance: Instance) -> Chart:
     shares = [greedy_placement(instance, n).reward / (n * solution.optimal.reward) for n in sizes]
     curve = Curve("greedy placement", sizes, [float(share) for share in shares])
     assignment = Line("greedy assignment, in fractions of servers", float(solution.ratio))
-    return Chart("servers (number)", "reward / best (1)", [curve], [assignment], xscale="log")
+    return Chart("servers (number)", "reward / best (ratio)", [curve], [assignment], xscale="log")
 
 
 if __name__ == "__main__":

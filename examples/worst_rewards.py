@@ -35,7 +35,7 @@ def panel() -> Chart:
     infima = [float(worst_instance(additive([12], [[5], [d]]), "all").infimum) for d in second]
     curves = [Curve("worst rewards and workload", second, infima, look="marks")]
     bound = Line("3/4, bound for two types", 0.75)
-    return Chart("demand d of the second type (units)", "greedy reward / optimum (1)", curves, [bound])
+    return Chart("demand d of the second type (units)", "greedy reward / optimum (ratio)", curves, [bound])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], list[str]]:
-    """Return the functions ``__getattr__`` and the list ``__all__`` of a package.
+    """Return the function ``__getattr__`` and the list ``__all__`` of a package, and let ``dir`` list its names.
 
     Parameters
     ----------
@@ -26,6 +26,9 @@ def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[
     >>> load, public = doors("theory", {"numbers": ("rational", "text")})
     >>> public, load("text")(3)
     (['rational', 'text'], '3')
+    >>> from fluid import simulation
+    >>> "simulate" in dir(simulation)
+    True
     """
     home = {name: module for module, defined in names.items() for name in defined}
 
@@ -36,4 +39,5 @@ def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[
         setattr(sys.modules[package], name, value)  # the next time Python finds it without calling `load`
         return value
 
+    vars(sys.modules[package])["__dir__"] = lambda: sorted(home)
     return load, sorted(home)

@@ -13,10 +13,13 @@ from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
     admission,
     attack,
     check,
+    example,
     experiment,
     fluid,
     instance,
+    plan,
     region,
+    report,
     reproduce,
     share,
     simulate,
@@ -27,6 +30,7 @@ from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
 )
 from bounds.cli.app import COMPLETE, MAX_WIDTH, answer_shell, app
 from bounds.cli.endings import INTERRUPT, ended, status_of
+from bounds.cli.made import forget_command
 from theory.errors import InputError
 from theory.files.answer import answer_apart, answer_width
 
@@ -75,6 +79,7 @@ def _run(arguments: list[str], signals: list[int]) -> int:
     from theory.files.places import files_of_a_command
 
     try:
+        forget_command()
         with files_of_a_command():
             width = max(min(answer_width(), MAX_WIDTH) - 2, 50)
             status = app(arguments, prog_name="packproof", standalone_mode=False, terminal_width=width)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from bounds.cli.made import made, made_line, note_command
 from theory.errors import InputError, meant
 from theory.files.answer import answer_stream, can_print, print_answer
 
@@ -50,8 +51,11 @@ class Command(_Helpful, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a command line; what is missing, unknown or wrong is refused in one line."""
         # parsed twice: first for the words as they stand, which messages show
+        words = list(args)
         with self._refusals(ctx, self.given(ctx, args)):
-            return super().parse_args(ctx, args)
+            rest: list[str] = super().parse_args(ctx, args)
+        note_command(ctx.command_path, words, ctx.params)
+        return rest
 
     def given(self, ctx: Any, args: list[str]) -> dict[str, Any]:
         """Return the words of a command line by parameter, as they stand, before anything is made of them."""
@@ -207,14 +211,19 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
         print(f"{path}: packproof check does not decide it within its budget: {reason}", file=sys.stderr)
 
 
-def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
-    """Print an answer (`bounds.views.answers`, or plain values): as one JSON document, or as lines of text."""
+def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file: bool = False) -> None:
+    """Print an answer (`bounds.views.answers`, or plain values): as one JSON document, or as lines of text.
+
+    The last line of a text says what made it, unless the answer is a list, or the text of a file (`is_file`).
+    """
     from theory.files.places import output_is_printed
 
     if as_json:
         print_json(answer)
     elif not output_is_printed():  # a printed output is all that is printed
         shown = lines()
+        origin = None if is_file or isinstance(answer, list) else made_line()
+        shown += [] if origin is None else ["", origin]
         # a terminal has a width, a file has not
         if answer_stream().isatty():
             from bounds.views.tables import fitted
@@ -224,12 +233,18 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print a document as JSON; in ASCII where standard output has not all of its characters."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
-    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=_plain))
+    """Print a document as JSON; in ASCII where standard output has not all of its characters.
+
+    An object says under ``made`` what made it.
+    """
+    document = document.to_json() if hasattr(document, "to_json") else document
+    if isinstance(document, dict) and (origin := made()) is not None:
+        document = {**document, "made": origin}
+    text = json.dumps(document, indent=2, ensure_ascii=False, default=plain)
+    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=plain))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return an object of an answer as JSON has it, and values that JSON does not know as text."""
     return value.to_json() if hasattr(value, "to_json") else str(value)
 

@@ -151,4 +151,4 @@ def export(
             write_text(out, files[0].text)
             paths = [str(out)]
     answer = export_answer(form, document["kind"], files, paths)
-    show(answer, lambda: export_lines(answer), as_json=as_json)
+    show(answer, lambda: export_lines(answer), as_json=as_json, is_file=None in paths)

@@ -57,7 +57,7 @@ def instance(
     names = [name.strip() for name in types.split(",") if name.strip()]
     if not names and own is None:
         raise InputError("--types: missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)")
-    pools = [_pool(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
+    pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     jobs = read_number("--workload", workload)
     tables = catalogue_tables(names, jobs)
     # types of the catalogue demand both, so that they would fit no server
@@ -78,7 +78,7 @@ def instance(
         print_answer(instance_toml(parsed), end="")
 
 
-def _pool(option: str, number: int, *, several: bool) -> dict[str, Any]:
+def pool_table(option: str, number: int, *, several: bool) -> dict[str, Any]:
     """Return ``name=A,share=2,cpu=80,memory=640`` as a table ``[[server]]``; a name and a share may be left out."""
     from theory.numbers import text
 

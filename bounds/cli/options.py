@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from theory.errors import InputError
+
+if TYPE_CHECKING:
+    from theory.instance import Instance
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -89,6 +93,12 @@ CertificateFile = Annotated[
 WorstFile = Annotated[
     Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
 ]
+WorkloadTrace = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace", metavar="LOG", help="Measure the workload of types without one, on --servers L, in a log or trace."
+    ),
+]
 EngineOption = Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")]
 WorkersOption = Annotated[
     int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
@@ -105,6 +115,20 @@ NodesLimit = Annotated[
         callback=to_allow,
     ),
 ]
+
+
+def read_with_trace(instance: Path, trace: Path | None, servers: int | None) -> Instance:
+    """Read an instance, with the workload of a trace where it leaves that out, and print what was measured."""
+    from theory.files.instances import read_instance
+
+    if trace is None:  # without what reads traces
+        return read_instance(instance)
+    from fluid.files.left_out import read_measured
+
+    measured, notes = read_measured(instance, trace, servers)
+    for line in notes:
+        print(f"{trace}: {line}", file=sys.stderr)
+    return measured
 
 
 def refuse_unused(is_given: Mapping[str, bool], other: str) -> None:

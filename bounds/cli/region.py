@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, InstanceFile, JsonFlag, NodesLimit, PlotFile, to_write
+from bounds.cli.options import (
+    CertificateFile,
+    InstanceFile,
+    JsonFlag,
+    NodesLimit,
+    PlotFile,
+    WorkloadTrace,
+    read_with_trace,
+    to_write,
+)
 from theory.errors import InputError, TooLargeError, listed
 
 if TYPE_CHECKING:
@@ -62,6 +71,7 @@ PolymakeFile = Annotated[
 def region(
     instance: InstanceFile,
     servers: Servers = None,
+    trace: WorkloadTrace = None,
     facets: Simplices = None,
     headroom: WithHeadroom = None,
     cut: Plane = None,
@@ -75,14 +85,13 @@ def region(
     del nodes  # its callback has set it
     from bounds.certificates.region import region_certificate
     from bounds.views.region import Found, picture_of_region, region_answer, region_lines
-    from theory.files.instances import read_instance
     from theory.files.places import write_text
     from theory.files.polymake import polymake_text
     from theory.greedy.servers import least_servers
     from theory.region.membership import CapacityProgram
     from theory.region.slices import region_slice
 
-    types = read_instance(instance)
+    types = read_with_trace(instance, trace, servers)
     plane = None if cut is None else _plane(cut, types.names)
     with progress() as say:
         program = CapacityProgram(types)

@@ -71,6 +71,9 @@ Replications = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
 TraceFile = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a file.")]
+DropOpen = Annotated[
+    bool, typer.Option("--drop-open", help="Drop rows of a log without an end (else they run on to its end).")
+]
 AgainstFluid = Annotated[
     bool, typer.Option("--against-fluid", help="Compare paths of L/16, L/4 and L servers with the fluid limit.")
 ]
@@ -102,6 +105,7 @@ def simulate(
     replications: Replications = None,
     seed: Seed = 0,
     trace: TraceFile = None,
+    drop_open: DropOpen = False,
     against_fluid: AgainstFluid = False,
     log: EventLog = 0,
     engine: EngineOption = "local",
@@ -131,13 +135,14 @@ def simulate(
         refuse_unused({"--against-fluid": against_fluid, "--log": log > 0}, "several policies")
     elif against_fluid:
         unused = {"--store": store is not None, "--log": log > 0, "--engine": engine != "local"}
-        unused |= {"--warmup": start != until / 5, "--trace": trace is not None}
+        unused |= {"--warmup": start != until / 5, "--trace": trace is not None, "--drop-open": drop_open}
         refuse_unused(unused, "--against-fluid, which compares whole paths here")
         _show_convergence(document, first, instance, times, replications, seed, plot, as_json=as_json)
         return
     elif first.model == "slotted" and start not in (int(start), until / 5):
         raise InputError(f"--warmup: expected a whole number of slots, got {start:g}")
-    runs = _Runs(document, instance, times, trace, store, {"seed": seed, "engine": engine})
+    reading = {"trace": trace, "drop_open": drop_open}
+    runs = _Runs(document, instance, times, reading, store, {"seed": seed, "engine": engine})
     if several:
         others = [policy_by_name(name) for name in policies[1:]]
         _compare(runs, policies, [first, *others], replications, plot, as_json=as_json)
@@ -170,7 +175,7 @@ class _Runs(NamedTuple):
     document: Mapping[str, Any]
     instance: Path
     times: Times
-    trace: Path | None
+    trace: dict[str, Any]
     store: Path | None
     how: dict[str, Any]
 
@@ -194,9 +199,8 @@ class _Runs(NamedTuple):
         with naming(self.instance), ExitStack() as stack:
             how = self.how | {"replications": replications, "progress": stack.enter_context(progress())}
             for policy in policies:
-                scenario = read_scenario(
-                    self.document, policy, self.times, source=source, folder=folder, trace=self.trace, **reading
-                )
+                how_read = {"source": source, "folder": folder, **self.trace, **reading}
+                scenario = read_scenario(self.document, policy, self.times, **how_read)
                 for line in warnings_before(scenario, policy, self.instance):
                     print(line, file=sys.stderr)
                 if self.store is None:

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from bounds.cli.app import app, show, write_certificate
-from bounds.cli.options import CertificateFile, InstanceFile, JsonFlag, NodesLimit, PlotFile
+from bounds.cli.options import (
+    CertificateFile,
+    InstanceFile,
+    JsonFlag,
+    NodesLimit,
+    PlotFile,
+    WorkloadTrace,
+    read_with_trace,
+)
 
 
 @app.command(
@@ -22,6 +30,7 @@ def solve(
         int | None,
         typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also place the workload of L whole servers."),
     ] = None,
+    trace: WorkloadTrace = None,
     nodes: NodesLimit = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
@@ -37,11 +46,10 @@ def solve(
         solution_answer,
         solution_lines,
     )
-    from theory.files.instances import read_instance
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 
-    solution = solve_exactly(read_instance(instance))
+    solution = solve_exactly(read_with_trace(instance, trace, servers))
     placed = on_servers = None
     if servers is not None:
         placement = greedy_placement(solution.instance, servers)

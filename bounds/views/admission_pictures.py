@@ -46,7 +46,7 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
         right.plot(rates, other, color=colour, lw=1.2, ls="--")
     labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per $μ^κ$)")
     for axes, label in zip((left, right), labels, strict=True):
-        axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (1)", ylim=(0, None))
+        axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (per unit)", ylim=(0, None))
     finish(left, title="exact; plug-in dashed")
     left.set_xlim(min(means) / 100, max(means) * 20)
     save(picture, target)
@@ -69,7 +69,7 @@ def picture_of_law(
     some = times[::4]  # each takes a second or two
     exact = [exact_moments(priors, size, t) for t in some]
     right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=1.4, label="Pr[Q > 0]")
-    right.set(xlabel="time ahead (hours)", ylabel="probability of being alive (1)", ylim=(0, 1.04))
+    right.set(xlabel="time ahead (hours)", ylabel="probability of being alive (share)", ylim=(0, 1.04))
     other = right.twinx()
     other.plot(some, [one.mean for one in exact], "o-", color=PALETTE[0], lw=1.4, label="mean of Q")
     other.plot(some, [one.variance**0.5 for one in exact], "o:", color=PALETTE[0], lw=1.2, label="deviation of Q")
@@ -93,9 +93,7 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
     axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
     unit = "1" if found.policy.name == "second" else "cores"
-    axes.set(
-        xlabel=f"threshold of the {found.policy.name}-moment policy ({unit})", ylabel="share of scale-outs refused (1)"
-    )
+    axes.set(xlabel=f"threshold of the {found.policy.name}-moment policy ({unit})", ylabel="scale-outs refused (share)")
     drawn = np.concatenate([share - ends[0], share, share + ends[1], [sla]])
     least, most = drawn[drawn > 0].min() / 1.5, min(1.0, 1.5 * drawn.max())
     if (drawn <= 0).any():  # what is never refused stands on the axis, below all that is
@@ -126,5 +124,5 @@ def picture_of_frontier(
     if bound is not None:
         axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
-    finish(axes, xscale="log", xlabel="share of scale-outs refused (1)", ylabel="utilisation (share of cores)")
+    finish(axes, xscale="log", xlabel="scale-outs refused (share)", ylabel="utilisation (share of cores)")
     save(picture, target)

@@ -106,7 +106,9 @@ def _encoder(form: Mapping[str, Any], definitions: Mapping[str, Any]) -> Encoder
     if "anyOf" in form:  # a value or null
         (one,) = (one for one in form["anyOf"] if one["type" if "type" in one else "$ref"] != "null")
         return _nullable(_encoder(one, definitions), number=one.get("type") == "number")
-    kind = form["type"]
+    kind = form.get("type")
+    if kind is None:  # any value
+        return lambda value, _: value
     if kind == "object" and "properties" in form:
         return _object(form, definitions)
     if kind == "object" and "additionalProperties" in form:

@@ -24,7 +24,7 @@ from theory.numbers import text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCALE = "scale of the workload (1)"
+SCALE = "scale of the workload (times)"
 
 
 def _of_pools(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
@@ -117,8 +117,8 @@ def solution_lines(solution: Solution) -> list[str]:
         f"greedy reward    {short(greedy.reward)} per server",
         f"optimal reward   {short(optimal.reward)} per server",
         f"ratio            {short(solution.ratio)}",
-        f"guaranteed       {short(greedy.guarantee_stagewise)} by the best stage, {short(greedy.guarantee)} by their "
-        "fractions: no linear program needed",
+        f"guaranteed       {short(greedy.guarantee_stagewise)} of the optimum, by the best stage of the greedy run",
+        f"                 {short(greedy.guarantee)} of it, by the fractions of the stages alone",
         "",
         "greedy assignment (percent of all servers)",
     ]
@@ -217,7 +217,7 @@ def draw_ratio(axes: Axes, curve: Scaling) -> None:
     least = 1 - 1 / np.e
     axes.axhline(least, color=MARK, linestyle=":", linewidth=1)
     note(axes, "1 - 1/e: guaranteed always", (scales[-1], least), ha="right", va="bottom", color=MARK)
-    axes.set(xlabel=SCALE, ylabel="greedy / optimal (1)", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
+    axes.set(xlabel=SCALE, ylabel="greedy / optimal (ratio)", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
 
 
 def draw_assignments(axes: Axes, solution: Solution) -> None:

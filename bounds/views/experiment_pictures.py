@@ -100,7 +100,9 @@ def _chart(
             banded = intervals if all(isfinite(one.half_width) for one in intervals) else ()
             low, high = [one.low for one in banded], [one.high for one in banded]
             means, look = [one.mean for one in intervals], "marks" if x is None else "line"
-            curves.append(Curve(str(policy or number), list(map(float, places)), means, low, high, look))
+            curves.append(
+                Curve(str(policy or number).rpartition(":")[2], list(map(float, places)), means, low, high, look)
+            )
     # policies at one place have the same reference, which is drawn once
     references_here = {
         (at[str(group.parameters[against])], known[point])

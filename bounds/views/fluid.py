@@ -230,5 +230,5 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     top = np.maximum(region.max(axis=0), model.workload) * 1.06
     labels = [f"jobs of {name} (per server)" for name in names]
     finish(left, xlabel=labels[0], ylabel=labels[1], xlim=(0, top[0]), ylim=(0, top[1]))
-    right.set(xlabel=TIME, ylabel="greatest V less V (1)", xlim=(0, until), ylim=(1e-5, None))
+    right.set(xlabel=TIME, ylabel="greatest V less V (value)", xlim=(0, until), ylim=(1e-5, None))
     save(picture, target)

@@ -63,6 +63,7 @@ def _by_type(result: Result[Any], measure: Callable[[int], Interval]) -> dict[st
 
 def _loss_fields(result: LossResult[Any]) -> dict[str, Any]:
     return {
+        "path": "jump chain" if result.scenario.is_markovian else "list of jobs",
         "acceptance": _by_type(result, result.acceptance),
         "accepted": result.accepted(),
         "migrations": result.rate("migrations"),
@@ -187,6 +188,13 @@ def _how(answer: Answer) -> str:
     return rate + (" as Python" if answer.events_as_python else "")
 
 
+def _path(answer: Answer) -> str:
+    """Return how the jobs of a loss system were drawn, on which the path depends beside the policy and the seed."""
+    if "path" not in answer:
+        return ""
+    return ", jobs by the jump chain" if answer.path == "jump chain" else ", jobs from a list that policies share"
+
+
 def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
@@ -195,7 +203,7 @@ def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
     lines = [
         f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
-        f"{answer.events:,} events" + _how(answer),
+        f"{answer.events:,} events" + _how(answer) + _path(answer),
     ]
     lines.append(INTERVALS)
     lines += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)

@@ -115,13 +115,15 @@ def throughput_lines(answer: Answer) -> list[str]:
 
 
 MOST_SHOWN = 20  # kinds of bins that the text shows
+MOST_NAMES = 3  # names of items of one kind that a line of text gives
 
 
 def items_answer(items: ItemList) -> Answer:
     """Solve the configuration program and return the answer."""
     # kinds are the types of an instance, and their counts the whole workload
     least = least_servers(items.instance(), list(map(Fraction, items.counts)))
-    rows = zip(items.sizes, items.counts, least.slot_prices, strict=True)
+    called = items.names or [None] * len(items.counts)
+    rows = zip(items.sizes, items.counts, least.slot_prices, called, strict=True)
     return encode_answer(
         "throughput_items",
         items,
@@ -130,7 +132,7 @@ def items_answer(items: ItemList) -> Answer:
         at_least=least.lower,
         at_most=least.upper,
         exact=least.lower == least.upper,
-        kinds=[{"size": size, "count": count, "price": price} for size, count, price in rows],
+        kinds=[{"size": size, "count": count, "price": price, "called": names} for size, count, price, names in rows],
         packing=[
             {"bins": number, "places": {str(k): places for k, places in enumerate(column) if places}}
             for _, column, number in least.columns
@@ -149,9 +151,16 @@ def items_lines(answer: Answer) -> list[str]:
         "",
     ]
     for filled in answer.packing[:MOST_SHOWN]:
-        contents = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
+        contents = " + ".join(f"{places} of {_kind(answer.kinds[int(k)])}" for k, places in filled.places.items())
         lines.append(f"  {many(filled.bins, 'bin')}: {contents}")
     return lines + and_more(len(answer.packing) - MOST_SHOWN, "more, which --json has")
+
+
+def _kind(kind: Answer) -> str:
+    """Return what items of a kind are called, where they have names, and their size."""
+    called = kind.called or []
+    more = f" and {len(called) - MOST_NAMES} more" if len(called) > MOST_NAMES else ""
+    return f"{', '.join(map(quoted, called[:MOST_NAMES]))}{more}{' ' * bool(called)}({_size(kind)})"
 
 
 def _size(kind: Answer) -> str:
@@ -222,7 +231,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     if law.atoms:
         sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
         right.vlines(sizes, 0, masses, color=OPTIMAL, linewidth=1.5)
-        right.set(ylabel="probability (1)", ylim=(0, None))
+        right.set(ylabel="probability (share)", ylim=(0, None))
     if law.pieces:
         axes.set(ylabel="density (per unit of size)")
         if not law.atoms:

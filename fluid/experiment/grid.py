@@ -405,7 +405,8 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
         fields.fail(
-            "arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity, columns"
+            "arrivals.digest",
+            "unknown field, expected one of trace, stretch, completed, types, capacity, columns, drop_open",
         )
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fluid.traces.jobs import TraceJobs
+from fluid.traces.file import TraceFile
+from fluid.traces.jobs import TraceJobs, typed_jobs
 from theory.errors import InputError, quoted
+from theory.files.document import read_document
+from theory.files.instances import parse_instance, read_instance
 from theory.instance import Instance
 
 FINEST = 10**9
@@ -77,3 +81,31 @@ def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
         tuple(j for j, kind in enumerate(kinds) if "workload" not in kind),
         bool(kinds) and not any("reward" in kind for kind in kinds),
     )
+
+
+def read_measured(path: Path, trace: Path | None, servers: int | None) -> tuple[Instance, tuple[str, ...]]:
+    """Read an instance whose types may leave out their workload where a trace on a number of servers gives it.
+
+    Returns
+    -------
+    Instance
+    tuple of str
+        What was measured and assumed, with the notes of the trace.
+
+    Raises
+    ------
+    InputError
+        A trace without a number of servers, or beside types that all have a workload.
+    """
+    if trace is None:
+        return read_instance(path), ()
+    if servers is None:
+        raise InputError("--trace: expected --servers L beside it: the workload is the mean number of jobs per server")
+    document = read_document(path)
+    left_out = left_to_trace(document)
+    if not left_out.workload:
+        raise InputError(f"{path}: --trace: expected types without workload, which a trace gives; all have one")
+    instance = parse_instance(left_out.filled(document), str(path))
+    traced = typed_jobs(TraceFile(trace), instance, present=False)
+    instance, notes = left_out.measured(instance, traced, servers, str(path))
+    return instance, (*traced.notes, *notes)

@@ -93,6 +93,7 @@ def read_scenario(
     source: str,
     folder: Path | None = None,
     trace: Path | None = None,
+    drop_open: bool = False,
     synchronised: bool = False,
     **how: Any,
 ) -> Given:
@@ -111,6 +112,8 @@ def read_scenario(
         Where names of files start.
     trace : Path, optional
         A trace that stands for the one in the table.
+    drop_open : bool
+        Whether rows of a log without an end are dropped.
     synchronised : bool
         Whether policies of loss systems see the same jobs (`LossScenario.synchronised`).
     how
@@ -127,7 +130,11 @@ def read_scenario(
             raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
         sizes = parse_sizes(document, source, folder)
         return _of_sizes(
-            sizes, with_trace(parse_slotted(table, source, None, folder, policy.options), trace), policy, times, how
+            sizes,
+            with_trace(parse_slotted(table, source, None, folder, policy.options), trace, drop_open=drop_open),
+            policy,
+            times,
+            how,
         )
     left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
     instance = parse_instance(left_out.filled(document), source)
@@ -137,7 +144,7 @@ def read_scenario(
         if slotted
         else parse_continuous(table, instance, source, folder, policy.options)
     )
-    given: Any = with_trace(parsed, trace)
+    given: Any = with_trace(parsed, trace, drop_open=drop_open)
     traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers, source)
     if policy.model == "loss":

@@ -6,6 +6,7 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "alibaba": ("read_alibaba", "read_alibaba_2018"),
+        "guessed": ("guess_columns", "read_guessed"),
         "google": ("read_google_2019", "read_google_events", "read_google_table"),
         "mapped": ("Columns", "read_mapped"),
         "model": ("Outcome", "Trace"),

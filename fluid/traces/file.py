@@ -6,6 +6,7 @@
     arrivals = { trace = "jobs.csv", stretch = 0.8 }            # times multiplied by 0.8: traffic divided by it
     arrivals = { trace = "google.csv.gz", completed = true }    # only what finished at its first attempt
     arrivals = { trace = "google.csv.gz", types = "powers-of-half" }    # how a task finds its type, see below
+    arrivals = { trace = "log.csv", drop_open = true }          # a log of VMs, without those that have no end
     arrivals = { trace = "own.jsonl", columns = { time = "submit", ... } }      # any table, see `fluid.traces.mapped`
     arrivals = { trace = "pods.csv", capacity = { cpu = 96, memory = 393216, gpu = 8 } }    # of one server, for sizes
 
@@ -19,7 +20,6 @@ instance). Shares are of ``capacity``; where it is left out, the numbers of the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,7 +32,7 @@ from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
 from theory.errors import InputError
 from theory.files.document import Fields
-from theory.files.places import open_input
+from theory.files.places import digest_of_file, note_input
 
 POWERS, PRIORITIES = "powers-of-half", "priority-classes"
 """Values of ``types``."""
@@ -54,6 +54,8 @@ class TraceFile:
         Whether only tasks count that finished at their first attempt.
     types : str
         How a task finds its type: by name or demand (empty), or one of `POWERS`, `PRIORITIES`.
+    drop_open : bool
+        Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
     columns : Columns or None
         Which column is what, of a table of no known format.
     capacity : tuple of (str, Fraction)
@@ -67,6 +69,7 @@ class TraceFile:
     types: str = ""
     capacity: tuple[tuple[str, Fraction], ...] = ()
     columns: Columns | None = None
+    drop_open: bool = False
 
     @cached_property
     def trace(self) -> Trace:
@@ -97,23 +100,28 @@ def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     path = (folder or Path()) / table.text("trace", "the name of a file")
     stretch = table.optional_number("stretch", Fraction(1), "a factor greater than 0", strict=True)
     digest = table.text("digest", "the SHA-256 of the file") if table.peek("digest") is not None else ""
-    finished = table.take("completed", "true or false") if table.has("completed") else False
-    if not isinstance(finished, bool):
-        table.fail("completed", f"expected true or false, got {finished!r}")
+    finished, drops = (_switch(table, name) for name in ("completed", "drop_open"))
     types = table.text("types", f"{POWERS} or {PRIORITIES}") if table.has("types") else ""
     if types not in ("", POWERS, PRIORITIES):
         table.fail("types", f"expected {POWERS} or {PRIORITIES}, got {types!r}")
     capacity = _capacity(table) if table.has("capacity") else ()
     columns = columns_of(table)
     table.finish()
-    return TraceFile(path, stretch, digest, finished, types, capacity, columns)
+    return TraceFile(path, stretch, digest, finished, types, capacity, columns, drops)
 
 
-def on_file(given: TraceFile | None, path: Path | None) -> TraceFile | None:
+def _switch(table: Fields, name: str) -> bool:
+    value = table.take(name, "true or false") if table.has(name) else False
+    if not isinstance(value, bool):
+        table.fail(name, f"expected true or false, got {value!r}")
+    return value
+
+
+def on_file(given: TraceFile | None, path: Path | None, *, drop_open: bool = False) -> TraceFile | None:
     """Return how a trace is read with another file in its place; the same where there is none."""
-    if path is None:
-        return given
-    return TraceFile(path) if given is None else replace(given, path=path, digest="")
+    if path is not None:
+        given = TraceFile(path) if given is None else replace(given, path=path, digest="")
+    return replace(given, drop_open=True) if given is not None and drop_open else given
 
 
 def _capacity(table: Fields) -> tuple[tuple[str, Fraction], ...]:
@@ -129,8 +137,8 @@ def digest_of(path: Path) -> str:
     InputError
         If it cannot be read.
     """
-    with open_input(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    note_input(path)
+    return digest_of_file(path)
 
 
 @lru_cache(maxsize=4)
@@ -141,7 +149,10 @@ def _kept(file: TraceFile) -> Trace:
 
 
 def _read(file: TraceFile) -> Trace:
-    trace = read_trace(file.path) if file.columns is None else read_mapped(file.path, file.columns)
+    if file.columns is None:
+        trace = read_trace(file.path, drop_open=file.drop_open)
+    else:
+        trace = read_mapped(file.path, file.columns)
     if file.completed:
         trace = completed(trace)
     return trace if file.stretch == 1 else stretched(trace, file.stretch)

@@ -8,28 +8,46 @@
     outcomes = { COMPLETED = "finish", NODE_FAIL = "fail" }
     unit = "1/1000"                            # seconds in a unit of time of the table
 
-``time`` and one of ``duration`` and ``end`` are needed, and ``type`` or resources. ``start``, when service began, makes
-the duration together with ``end``; ``outcome`` is one of finish, kill, evict, fail and censored, or what ``outcomes``
-turns into one; ``attempt`` counts from 0; ``priority`` is a whole number, 0 to 11 as in Google's trace of 2011. Every
-other name is a resource, and other columns are left alone.
+``time`` and one of ``duration`` and ``end`` are needed, and ``type`` or resources. Times are numbers or ISO 8601.
+``start``, when service began, makes the duration together with ``end``; ``outcome`` is one of finish, kill, evict, fail
+and censored, or what ``outcomes`` turns into one; ``attempt`` counts from 0; ``priority`` is a whole number, 0 to 11 as
+in Google's trace of 2011. Every other name is a resource, and other columns are left alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Row, Schema, Tasks, fail, optional, rows, ticks, whole
+from fluid.traces.typed_table import (
+    EPOCH,
+    NUMBERS,
+    ZONED,
+    Moments,
+    Row,
+    Schema,
+    Tasks,
+    fail,
+    nonnegative,
+    optional,
+    rows,
+    ticks,
+    whole,
+)
 from theory.files.document import Fields
 from theory.numbers import text
 
 KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority")
 """Names that are no resources."""
+
+SINCE_1970 = 10**9 * MICROSECONDS
+"""Times from here on, 2001 in microseconds, are taken for dates."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +62,17 @@ class Columns:
         Words of the table for outcomes, beside the names of `Outcome`.
     unit : Fraction
         Seconds in a unit of time of the table.
+    scale : tuple of (str, Fraction)
+        What the numbers of resources, and of the duration, are multiplied by where that is not 1.
+    keeps_open : bool
+        Whether rows without an end run on to the last moment of the table, rather than being dropped.
     """
 
     column: tuple[tuple[str, str], ...]
     outcomes: tuple[tuple[str, Outcome], ...] = ()
     unit: Fraction = Fraction(1)
+    scale: tuple[tuple[str, Fraction], ...] = ()
+    keeps_open: bool = False
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -122,9 +146,11 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     dropped = 0
     open_ended: list[int] = []
     last = 0
-    for row in rows(place, _schema(columns), column):
+    moments = Moments(columns.unit)
+    for row in rows(place, _schema(columns, moments), column):
         arrival, duration = _times(row, column)
-        outcome = row["outcome"] if "outcome" in column else Outcome.finish
+        ended = Outcome.censored if duration is None and columns.keeps_open else Outcome.finish
+        outcome = row["outcome"] if "outcome" in column else ended
         if duration is None and outcome is not Outcome.censored:
             dropped += 1
             continue
@@ -145,14 +171,24 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     for i in open_ended:
         tasks.duration[i] = last - tasks.arrival[i]
     first = tasks.begin_at_first_arrival()
-    notes = [f"the first arrival, {text(Fraction(first, MICROSECONDS))} s, is time 0"] if first else []
+    notes = [f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []
     notes += [f"{dropped:,} rows without an end dropped"] if dropped else []
-    notes += [f"{len(open_ended):,} rows are censored at the last moment of the table"] if open_ended else []
+    open_words = "have no end and run on to" if columns.keeps_open else "are censored at"
+    notes += [f"{len(open_ended):,} rows {open_words} the last moment of the table"] if open_ended else []
     trace = tasks.trace(PLAIN, tuple(labels), notes)
-    return replace(trace, priorities="priority" in column)
+    is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
+    return replace(trace, priorities="priority" in column, begins=first if is_dated else None)
 
 
-def _schema(columns: Columns) -> Schema:
+def _shown(first: int, moments: Moments) -> str:
+    """Write the first arrival as the table has times."""
+    if moments.form in ("", NUMBERS):
+        return f"{text(Fraction(first, MICROSECONDS))} s"
+    zone = "UTC" if moments.form == ZONED else "without a zone, which is taken as UTC"
+    return f"{(EPOCH + timedelta(microseconds=first)).replace(tzinfo=None).isoformat()} {zone}"
+
+
+def _schema(columns: Columns, moments: Moments) -> Schema:
     """Return how the cells of each named column are read; space around them does not count."""
     words = {one.name: one for one in Outcome} | dict(columns.outcomes)
 
@@ -163,13 +199,15 @@ def _schema(columns: Columns) -> Schema:
             raise ValueError(f"{expected}, got {word[:40]!r}")
         return outcome
 
-    time = partial(ticks, unit=columns.unit)
+    scale = dict(columns.scale)
+    # a guessed duration has a unit of its own, by its header; a named one has that of all times
+    stay = scale.get("duration", columns.unit)
     readers: Schema = {
-        "time": time,
-        "duration": optional(time),
-        "start": optional(time),
-        "end": optional(time),
-        "type": str,
+        "time": moments,
+        "duration": optional(partial(ticks, unit=stay)),
+        "start": optional(moments),
+        "end": optional(moments),
+        "type": _name_of_type,
         "outcome": outcome_of,
         "attempt": lambda cell: whole(cell or "0"),
         "priority": whole,
@@ -178,7 +216,18 @@ def _schema(columns: Columns) -> Schema:
     def stripped(read: Callable[[str], Any]) -> Callable[[str], Any]:
         return lambda cell: read(cell.strip())
 
+    def amount(factor: Fraction) -> Callable[[str], str]:
+        return lambda cell: text(nonnegative(cell or "0") * factor)
+
+    amounts = {name: amount(factor) for name, factor in scale.items()}
+    readers = {**amounts, **readers}
     return {name: stripped(readers.get(name, lambda cell: cell or "0")) for name, _ in columns.column}
+
+
+def _name_of_type(cell: str) -> str:
+    if not cell:
+        raise ValueError("expected the name of a type, got an empty cell")
+    return cell
 
 
 def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int | None]:
@@ -186,10 +235,11 @@ def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int | None]:
     arrival = row["time"]
     if "duration" in column:
         return arrival, row["duration"]
-    if not row.text("end").strip():
+    end = row["end"]
+    if end is None:
         return arrival, None
     start = row["start"] if "start" in column else None
-    begun, end = arrival if start is None else start, row["end"]
+    begun = arrival if start is None else start
     if not arrival <= begun <= end:
         row.fail("end", f"expected arrival <= start <= end, got {row.text('end').strip()!r}")
     return arrival, end - begun

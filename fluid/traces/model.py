@@ -59,6 +59,8 @@ class Trace:
         `GOOGLE`, `ALIBABA`, `GOOGLE_2019`, `ALIBABA_2018` or `PLAIN`; empty for a trace of no file.
     priorities : bool
         Whether labels are priorities of Google's trace of 2011, 0 to 11.
+    begins : int, optional
+        Microseconds from 1970 to time 0, where the trace has dates or times so large that they are such.
     """
 
     resources: tuple[str, ...]
@@ -74,6 +76,7 @@ class Trace:
     line: NDArray[np.int64] | None = None
     source: str = ""
     priorities: bool = False
+    begins: int | None = None
 
     def __len__(self) -> int:
         """Return the number of tasks."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from fluid.traces import alibaba, google
+from fluid.traces.guessed import MEANINGS, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, fail, header, rows, ticks
+from fluid.traces.typed_table import Schema, Tasks, fail, header, opened, rows, ticks
 from theory.errors import InputError
+from theory.files.headers import columns_by_meaning
 from theory.files.kinds import CSV, LINES
 from theory.files.places import kind_of_file
 
 
-def read_trace(path: str | Path) -> Trace:
+def read_trace(path: str | Path, *, drop_open: bool = False) -> Trace:
     """Read a trace; the first row says which format it has.
 
     Parameters
@@ -21,7 +23,10 @@ def read_trace(path: str | Path) -> Trace:
         CSV or its gzip, JSON lines or Parquet (`fluid.traces.typed_table`): a plain table (`read_plain`), the table of
         attempts or an original file of events of the Google trace of 2011 (`read_google_table`, `read_google_events`),
         instance events of Google's of 2019 (`read_google_2019`), the batch tasks of Alibaba's of 2018
-        (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`).
+        (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`); or a log whose columns are guessed
+        from common headers (`fluid.traces.guessed`).
+    drop_open : bool
+        Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
 
     Raises
     ------
@@ -35,7 +40,7 @@ def read_trace(path: str | Path) -> Trace:
         raise
     if "submit_us" in first:
         return google.read_google_table(path)
-    if {"creation_time", "cpu_milli"} & set(first):
+    if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
         return alibaba.read_alibaba(path)
     if google.is_google_2019(first):
         return google.read_google_2019(path)
@@ -43,14 +48,28 @@ def read_trace(path: str | Path) -> Trace:
         return alibaba.read_alibaba_2018(path)
     if len(first) == len(google.EVENTS) and first[0].isdigit():
         return google.read_google_events(path)
-    if not {"time", "duration"} & set(first):
-        _refuse_other_kinds(Path(path))
-        readable = (
-            "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
-        )
-        readable += "2018, pods of Alibaba 2023, or any table whose columns are named: arrivals = { columns = { ... } }"
-        fail(Path(path), 1, "", f"expected {HEADER}, or {readable}; found {', '.join(first)[:120] or 'no columns'}")
-    return read_plain(path)
+    is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
+    times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
+    if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
+        return read_guessed(path, drop_open=drop_open)
+    if {"time", "duration"} & set(first):
+        return read_plain(path)
+    _refuse_other_kinds(Path(path))
+    if len(first) == 1 and any(sign in first[0] for sign in ";\t|"):
+        return read_guessed(path)  # it says that it expects commas
+    readable = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
+    readable += "2018, pods of Alibaba 2023, a log with common headers (created_at, deleted_at, VM Size, vCPU), or any "
+    readable += "table whose columns are named: arrivals = { columns = { ... } }"
+    columns_found = ", ".join(first)[:120] or "no columns"
+    raise InputError(f"{path}:1: expected {HEADER}, or {readable}; found {columns_found}")
+
+
+def _has_dates(place: Path, column: int) -> bool:
+    """Return whether the first time of a plain table is a date, so that it is a log and no plain table."""
+    with opened(place) as table:
+        next(table)
+        cells = next(table, (1, []))[1]
+    return len(cells) > column and cells[column].strip()[4:5] == "-"
 
 
 def _refuse_other_kinds(place: Path) -> None:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from operator import itemgetter
 from pathlib import Path
@@ -152,9 +153,55 @@ def ticks(text: str, unit: Fraction = Fraction(1)) -> int:
     return value
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+NUMBERS, ZONED, LOCAL = "a number", "a time with a zone", "a time without a zone"
+"""Forms of times."""
+
+
+class Moments:
+    """Reads times as whole microseconds: numbers in units of so many seconds, or ISO 8601, all of one form.
+
+    Times with a zone are counted from 1970 in UTC, and so are those without one, as if their zone was UTC.
+    """
+
+    def __init__(self, unit: Fraction) -> None:
+        self.unit, self.form = unit, ""
+        self._whole = int(unit * MICROSECONDS) if (unit * MICROSECONDS).denominator == 1 else 0
+
+    def __call__(self, text: str) -> int:
+        """Read a time."""
+        if self._whole and text.isascii() and text.isdigit() and len(text) < DIGITS:
+            value, form = int(text) * self._whole, NUMBERS
+            if value >= 2**62:
+                ticks(text, self.unit)  # refuses it
+        elif text[:4].isdigit() and text[4:5] == "-":
+            value, form = _calendar(text)
+        else:
+            value, form = ticks(text, self.unit), NUMBERS
+        if self.form not in ("", form):
+            raise ValueError(f"expected {self.form}, as in the rows before, got {text[:40]!r}")
+        self.form = form
+        return value
+
+
+def _calendar(text: str) -> tuple[int, str]:
+    """Return the microseconds from 1970 to a time of ISO 8601, and its form."""
+    try:
+        moment = datetime.fromisoformat(text[:-4] + "+00:00" if text.endswith(" UTC") else text)
+    except ValueError:
+        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, got {text[:40]!r}") from None
+    form = LOCAL if moment.tzinfo is None else ZONED
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // timedelta(microseconds=1), form
+
+
+ABSENT = frozenset({"", "null", "none", "nan", "nat", "n/a", "na", "-", r"\n"})
+"""Cells that say that there is no value, in lower case."""
+
+
 def optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Make a reader that turns an empty cell into None."""
-    return lambda text: read(text) if text else None
+    """Make a reader that turns a cell of `ABSENT` into None."""
+    return lambda text: None if text.lower() in ABSENT else read(text)
 
 
 def one_of(values: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -250,6 +297,8 @@ def _text(value: Any) -> str:
     """Return a number or a word of a record as the text that a CSV has for it."""
     if value is None:
         return ""
+    if isinstance(value, datetime):
+        return value.isoformat()
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -268,8 +317,12 @@ def _of_parquet(place: Path) -> Cells:
                 while any(arrow.types.is_struct(field.type) for field in table.schema):
                     table = table.flatten()
                 plain = [field.name for field in table.schema if not arrow.types.is_nested(field.type)]
-                for field in table.schema:
-                    if arrow.types.is_temporal(field.type):
+                for i, field in enumerate(table.schema):
+                    if arrow.types.is_timestamp(field.type):
+                        # microseconds, as datetime has them
+                        micro = arrow.timestamp("us", field.type.tz)
+                        table = table.set_column(i, field.name, table.column(i).cast(micro, safe=False))
+                    elif arrow.types.is_temporal(field.type):
                         raise InputError(f"{place}: {field.name}: expected a number or text, found {field.type}")
                 if line == 0:
                     yield 1, plain

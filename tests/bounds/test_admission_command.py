@@ -116,7 +116,8 @@ def test_optimal_of_hidden_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_decisions_and_runs_look_ahead_at_the_same_horizons(capsys: pytest.CaptureFixture[str]) -> None:
     common = ["decide", STAND_IN, "--active", "120,40,7", "--arriving", "4"]
     given = ",".join(str(t) for t in aligned_horizons())
-    assert answer(common, capsys) == answer([*common, "--horizons", given], capsys)
+    shown = answer(common, capsys), answer([*common, "--horizons", given], capsys)
+    assert {**shown[0], "made": 0} == {**shown[1], "made": 0}
     assert run(["admission", "tune", "--help"]) == 0
     assert f"{len(aligned_horizons())} from 0.04 h on by default" in " ".join(capsys.readouterr().out.split())
     few = answer([*common, "--horizons", "24"], capsys)

@@ -116,7 +116,9 @@ def test_all_measures_of_a_trace(
     words += ["--replications", "3"]
     found = answer([*words, "--plot", str(tmp_path / "p.png")], capsys)
     assert run(words) == 0
-    head, note, *text = capsys.readouterr().out.splitlines()
+    head, note, *text, blank, origin = capsys.readouterr().out.splitlines()
+    assert not blank
+    assert origin.startswith("made by packproof ")
     shown = "1 replication" if count == 1 else "3 replications"
     assert found["replications"] == count == max(one["replications"] for one in found["policies"])
     assert f", {shown}, the same jobs" in head

@@ -122,7 +122,11 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["throughput", str(tmp_path / f"{name}.toml"), "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
         jsonschema.validate(answers[-1], schema("throughput_items"))
+        del answers[-1]["made"]  # it names the files
+    assert [kind.pop("called") for kind in answers[0]["kinds"]] == [["a", "c"], ["b"]], "a list has no names"
     assert answers[0] == answers[1]
+    assert run(["throughput", str(tmp_path / "a.toml")]) == 0
+    assert "a, c (cpu 2, memory 3/2)" in capsys.readouterr().out
     assert [(kind["size"]["memory"], kind["count"]) for kind in answers[0]["kinds"]] == [("3/2", 4), ("4", 1)]
     assert (answers[0]["at_least"], answers[0]["at_most"]) == (3, 3)
     assert run(["throughput", str(tmp_path / "a.toml")]) == 0

@@ -90,7 +90,7 @@ def test_events(cluster, tmp_path, capsys):
     assert answer["tasks"]["u3"][-1] == 0
     assert picture.exists()
     assert run(command) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split() == ["20", "3", "3", "away"]
+    assert capsys.readouterr().out.splitlines()[-3].split() == ["20", "3", "3", "away"]
 
 
 def test_lies(cluster, capsys):

@@ -35,4 +35,6 @@ def test_output_is_what_the_command_prints(
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert run(shlex.split(command)) == 0
-    assert capsys.readouterr().out == output
+    printed, _, origin = capsys.readouterr().out.rpartition("\nmade by packproof ")
+    assert printed == output
+    assert command in origin

@@ -23,8 +23,8 @@ from tests.frozen.cases import CASES, PATHS
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
 CERTIFICATES = HERE / "certificates"
-VOLATILE = ("events_per_second", "events_as_python", "seconds")
-"""Keys of answers that speak of clocks."""
+VOLATILE = ("events_per_second", "events_as_python", "seconds", "made")
+"""Keys of answers that speak of clocks, and of places and versions."""
 
 PROSE = ("source", "statement", "printed", "computed")
 """Keys of claims that are prose, whose words may become plainer."""

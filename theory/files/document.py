@@ -89,7 +89,9 @@ def read_document(path: str | Path) -> dict[str, Any]:
         What `theory.files.places.read_text` refuses, and a document that is nested too deeply or not well formed.
     """
     text = read_text(path)
-    return parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
+    document = parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
+    document.pop("made", None)  # an answer of --json that is a file says what made it
+    return document
 
 
 def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:

@@ -17,7 +17,11 @@ from theory.instance import Instance, additive
 COUNT = "count"
 """The column of a CSV that says how many items a row stands for."""
 
-NAMED = ("name", COUNT)
+NAME = "name"
+
+Size = tuple[Fraction, ...]
+
+NAMED = (NAME, COUNT)
 """Columns of a CSV that are no resources."""
 
 _SIZES = "a list of items, each a list of sizes"
@@ -36,12 +40,15 @@ class ItemList:
         At least 0, at most the capacity, and not all 0.
     counts : tuple of int, length K
         At least 1.
+    names : tuple of tuple of str, length K
+        Names of the rows of a CSV that are of a kind, in their order; empty where there are none.
     """
 
     resources: tuple[str, ...]
     capacity: tuple[Fraction, ...]
     sizes: tuple[tuple[Fraction, ...], ...]
     counts: tuple[int, ...]
+    names: tuple[tuple[str, ...], ...] = ()
 
     def instance(self) -> Instance:
         """Return the kinds as types of an instance, of reward 1, in whole units of each resource."""
@@ -86,12 +93,14 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
         fields.take("packing", "the bin of each item")
     if fields.has("csv") == fields.has("sizes"):
         fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
+    names: dict[Size, dict[str, None]] = {}
     if fields.has("csv"):
-        counts = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
+        counts, names = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
     else:
         counts = _of_rows(fields, capacity)
     fields.finish()
-    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()))
+    named = tuple(tuple(names[size]) for size in counts) if any(names.values()) else ()
+    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()), named)
 
 
 def _capacity(fields: Fields) -> dict[str, Fraction]:
@@ -120,7 +129,8 @@ def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[
     return counts
 
 
-def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
+def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> tuple[Counter[Size], dict[Size, dict[str, None]]]:
+    """Return the number of items of each size, and the names of its rows."""
     stripped = ((line, [cell.strip() for cell in row]) for line, row in rows_of_table(path))
     rows = [(line, row) for line, row in stripped if any(row)]
     head = rows[0][1]
@@ -130,14 +140,18 @@ def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fract
         top.fail("", f"expected {expected}, got {', '.join(head)[:120]}")
     if len(rows) == 1:
         top.fail("", "expected at least one item below the header")
-    counts: Counter[tuple[Fraction, ...]] = Counter()
+    counts: Counter[Size] = Counter()
+    names: dict[Size, dict[str, None]] = {}
     for line, row in rows[1:]:
         if len(row) != len(head):
             Fields({}, f"{path}:{line}").fail("", f"expected {len(head)} cells, got {len(row)}")
         place = Fields(dict(zip(head, row, strict=True)), f"{path}:{line}")
         number = place.integer(COUNT, "a whole number of items of at least 1", least=1) if COUNT in head else 1
-        counts[_item(place, capacity)] += number
-    return counts
+        size = _item(place, capacity)
+        counts[size] += number
+        called = row[head.index(NAME)] if NAME in head else ""
+        names.setdefault(size, {}).update({called: None} if called else {})
+    return counts, names
 
 
 def _item(fields: Fields, capacity: Mapping[str, Fraction]) -> tuple[Fraction, ...]:

@@ -10,6 +10,7 @@ an option takes them.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import secrets
@@ -46,6 +47,7 @@ class _Files:
     inputs: set[Identity] = field(default_factory=set)
     outputs: set[Identity] = field(default_factory=set)
     printed: str = ""
+    read: dict[str, None] = field(default_factory=dict)  # inputs by the names that they were given, in order
 
 
 _FILES: ContextVar[_Files | None] = ContextVar("_FILES", default=None)
@@ -101,6 +103,19 @@ def note_input(path: str | Path) -> None:
         if same & files.outputs:
             raise _refuse_twice(Path(path))
         files.inputs |= same
+        files.read[str(path)] = None
+
+
+def inputs_of_the_command() -> list[str]:
+    """Return the files that the command has read so far, by the names under which it opened them."""
+    files = _FILES.get()
+    return [] if files is None else list(files.read)
+
+
+def digest_of_file(path: str | Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits; a file that cannot be read is an InputError."""
+    with open_regular(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def open_input(path: str | Path) -> BufferedReader:

@@ -1,0 +1,184 @@
+"""``packproof plan``: how many servers a log of VMs needs, under which policy."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bounds.cli.app import app, completed_by, progress, show
+from bounds.cli.instance import pool_table
+from bounds.cli.options import JsonFlag, announcing, to_store
+from theory.errors import InputError
+
+if TYPE_CHECKING:
+    from bounds.views.answers import Answer
+    from fluid.planning import Plan, PlannedLog, Target
+    from fluid.simulation.policy_interface import Policy
+
+POLICIES = {
+    "loss": ("first-fit", "best-fit", "dra"),
+    "queue": ("nonpreemptive", "max-weight-local", "randomized-sampling"),
+}
+"""Policies that are compared unless some are named: where VMs are refused, and where they wait."""
+
+WORST = 10.0  # seconds for the worst workload of the types
+
+
+Types = Annotated[
+    str,
+    typer.Argument(metavar="TYPES", help="VM types: CSV, TOML, JSON, or names such as 'aws:m5.*'.", show_default=False),
+]
+LogFile = Annotated[
+    Path, typer.Argument(metavar="LOG", help="Log of VMs: CSV, JSON lines or Parquet.", show_default=False)
+]
+ServerOption = Annotated[
+    list[str],
+    typer.Option(
+        "--server",
+        metavar="cpu=96,memory=768",
+        help="What a server has (memory in GiB); again, with name= and share=, for each further pool.",
+    ),
+]
+Accept = Annotated[
+    float | None, typer.Option("--accept", metavar="X", help="Share of the VMs that is to be accepted, as 0.999.")
+]
+Wait = Annotated[float | None, typer.Option("--wait", metavar="T", help="Mean wait in seconds that is allowed.")]
+PolicyNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="Policies to try, or FILE.py:NAME (unless given, three that suit the target).",
+        autocompletion=completed_by("fluid.simulation.policy_names:HOMES"),
+    ),
+]
+LevelOption = Annotated[
+    str,
+    typer.Option(
+        "--level", metavar="quick|full", help="Simulate at most 20,000 VMs and 3 resampled logs, or 200,000 and 19."
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
+DropOpen = Annotated[
+    bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
+]
+StoreFile = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="Store runs there, and continue.", callback=to_store)
+]
+ReportFile = Annotated[
+    Path | None, typer.Option("--out", metavar="OUT.html", help="Write a report.", callback=announcing())
+]
+
+
+@app.command(
+    examples=(
+        "packproof plan examples/caught.toml examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
+        "packproof plan examples/vm_types.csv examples/vm_log.csv --server cpu=48,memory=192 --accept 0.99",
+    )
+)
+def plan(
+    types: Types,
+    log: LogFile,
+    server: ServerOption,
+    accept: Accept = None,
+    wait: Wait = None,
+    policies: PolicyNames = None,
+    level: LevelOption = "quick",
+    time_limit: TimeLimit = 600.0,
+    seed: Seed = 0,
+    drop_open: DropOpen = False,
+    store: StoreFile = None,
+    out: ReportFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
+    from bounds.views.plan import plan_lines
+    from fluid.experiment.store import Store
+    from fluid.planning import EFFORTS, Trials, make_plan
+
+    target = _target(accept, wait)
+    if level not in EFFORTS:
+        raise InputError(f"--level: expected quick or full, got {level!r}")
+    if not time_limit > 0:
+        raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
+    chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
+    with ExitStack() as stack:
+        report = stack.enter_context(progress())
+        report("reading the log")
+        planned = _log(types, log, server, drop_open=drop_open)
+        opened = None if store is None else stack.enter_context(Store(store))
+        trials = Trials(target, seed, opened, report)
+        made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit)
+        report("what greedy reservation keeps")
+        answer = _answered(made_plan)
+    if out is not None:
+        from bounds.cli.report import write_report
+
+        write_report(out, answer)
+    show(answer, lambda: plan_lines(answer), as_json=as_json)
+
+
+def _target(accept: float | None, wait: float | None) -> Target:
+    from fluid.planning import Target
+
+    if (accept is None) == (wait is None):
+        raise InputError("--accept: expected one of --accept X and --wait T")
+    if accept is not None and not 0 < accept <= 1:
+        raise InputError(f"--accept: expected a share greater than 0 and at most 1, got {accept!r}")
+    if wait is not None and not (wait >= 0 and isfinite(wait)):
+        raise InputError(f"--wait: expected a number of seconds of at least 0, got {wait!r}")
+    return Target(accept, wait)
+
+
+def _policies(names: Any, is_loss: bool) -> list[Policy]:
+    from fluid.simulation.policy_names import policy as policy_by_name
+
+    chosen = [policy_by_name(name) for name in dict.fromkeys(names)]
+    model = "loss" if is_loss else "queue"
+    for policy in chosen:
+        if policy.model != model:
+            suited = "refuses VMs (--accept)" if is_loss else "lets VMs wait (--wait)"
+            raise InputError(f"--policy: expected one that {suited}, such as {POLICIES[model][0]}; got {policy.name}")
+    return chosen
+
+
+def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> PlannedLog:
+    """Read types, servers and the log; types have the names that the log has for them."""
+    from fluid.planning import planned_log
+    from fluid.traces.file import TraceFile
+    from fluid.traces.model import PLAIN
+    from theory.files.instances import parse_instance
+    from theory.files.planned_types import named_as_in, planned_types
+
+    pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
+    resources = dict.fromkeys(name for pool in pools for name in pool["capacity"])
+    tables, notes = planned_types(types, resources)
+    file = TraceFile(log, drop_open=drop_open)
+    tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
+    instance = parse_instance({"server": pools, "type": tables}, types)
+    return planned_log(file, instance, (*notes, *more))
+
+
+def _answered(made_plan: Plan) -> Answer:
+    from bounds.adversary.budget import Budget
+    from bounds.adversary.workload import worst_workload
+    from bounds.certificates.assignment import assignment_certificate
+    from bounds.views.plan import plan_answer
+    from fluid.planning import mean_jobs
+    from theory.greedy.optimal import solve
+    from theory.greedy.servers import greedy_placement, least_servers
+
+    servers = made_plan.carries.upper if made_plan.best is None else made_plan.best.servers or 1
+    servers = max(servers, 1)
+    instance = made_plan.log.instance.with_workload([x / servers for x in mean_jobs(made_plan.log)])
+    solution = solve(instance)
+    placed = (servers, greedy_placement(instance, servers), least_servers(instance, mean_jobs(made_plan.log)))
+    worst = worst_workload(instance, Budget(WORST))
+    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed))

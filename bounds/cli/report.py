@@ -1,0 +1,60 @@
+"""``packproof report``: an answer of ``--json`` as one HTML file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bounds.cli.app import app
+from bounds.cli.made import made
+from bounds.cli.options import announcing
+from theory.errors import InputError
+from theory.files.answer import print_answer
+
+
+@app.command(
+    examples=(
+        "packproof report examples/plan_answer.json --out plan.html",
+        "packproof check examples/plan_certificate.json && packproof report examples/plan_answer.json --out plan.html",
+    )
+)
+def report(
+    answer: Annotated[
+        Path, typer.Argument(metavar="ANSWER.json", help="What a command printed with --json.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.html", help="File to write.", callback=announcing())],
+) -> None:
+    """Write the answer of plan, solve, worst, region, simulate, experiment, attack or admission tune as a page."""
+    from bounds.views.report import report_page
+    from theory.files.places import read_text, write_text
+
+    try:
+        document = json.loads(read_text(answer))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{answer}: expected JSON, as a command prints it with --json ({error})") from None
+    origin = document.get("made") if isinstance(document, dict) else None
+    if not isinstance(origin, dict) or not isinstance(origin.get("command"), str):
+        raise InputError(
+            f"{answer}: made: missing, expected an answer of a command with --json, which says what made it"
+        )
+    try:
+        page = report_page(document, origin["command"])
+    except InputError as error:
+        raise InputError(f"{answer}: {error}") from None
+    write_text(out, page)
+    print_answer(f"{out}: {len(page.encode()) / 1024:,.0f} KiB")
+
+
+def write_report(out: Path, answer: Any) -> None:
+    """Write the report of an answer of the command that runs."""
+    from bounds.cli.app import plain
+    from bounds.views.report import report_page
+    from theory.files.places import write_text
+
+    document = json.loads(json.dumps({**answer.to_json(), "made": made()}, default=plain))
+    write_text(out, report_page(document, document["made"]["command"]))

@@ -1,0 +1,189 @@
+"""``packproof plan``: a number of servers for a log of VMs, in one sentence, with what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.views.tables import aligned
+from bounds.views.text import many
+from fluid.planning.plan import Plan, PolicyNeed
+from theory.errors import quoted
+from theory.greedy.optimal import Solution
+
+if TYPE_CHECKING:
+    from bounds.adversary.workload import WorstWorkload
+
+HOUR = 3600.0
+
+
+def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> Answer:
+    """Return the answer of a plan.
+
+    `solution` is of the mean workload on the servers of the plan, `worst` the worst workload of the same types, and
+    `certificate` proves `solution` and the servers that carry the workload.
+    """
+    log, target = plan.log, plan.trials.target
+    times, types, durations = log.jobs
+    span = log.until - log.warmup
+    peak = plan.peak
+    headroom = plan.headroom or (None,) * len(log.instance.types)
+    rows = []
+    for j, name in enumerate(log.instance.names):
+        of_type = types == j
+        count = int(of_type.sum())
+        rows.append(
+            Fields(
+                type=name,
+                arrivals=count,
+                arrivals_per_hour=float((times[of_type] >= log.warmup).sum() / span * HOUR),
+                mean_hours=float(durations[of_type].mean() / HOUR) if count else None,
+                jobs=float(log.means[j]),
+                at_peak=peak.jobs[j],
+                headroom=None if headroom[j] is None else float(headroom[j]),
+            )
+        )
+    best = plan.best
+    policies = [_policy(row) for row in plan.policies]
+    growth = [
+        Fields(growth=one.growth, carries=one.carries, servers=one.need.servers, attained=one.need.attained)
+        for one in plan.growth
+    ]
+    is_share = target.share is not None
+    simulated = None
+    if plan.part is not log:
+        simulated = {"arrivals": len(plan.part.jobs.times), "begins": plan.part_begins, "seconds": plan.part.until}
+    return encode_answer(
+        "plan",
+        sentence=sentence(plan),
+        target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
+        servers=None if best is None else best.servers,
+        policy=None if best is None else best.policy,
+        log=Fields(log, arrivals=len(times), seconds=log.until, simulated=simulated),
+        workload=rows,
+        by_hour=log.profile(24 * HOUR, 24),
+        by_day=log.profile(7 * 24 * HOUR, 7),
+        carries=plan.carries,
+        peak=Fields(peak, jobs=named(log.instance.types, peak.jobs)),
+        policies=policies,
+        greedy=Fields(
+            ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
+            worst_workload=named(log.instance.types, worst.workload),
+        ),
+        growth=growth,
+        left_out=plan.left_out,
+        certificate=certificate,
+    )  # fmt: skip
+
+
+def _policy(row: PolicyNeed) -> Fields:
+    servers = [one for one in row.resampled if one is not None]
+    ends = [min(servers), max(servers)] if servers and len(servers) == len(row.resampled) else None
+    return Fields(row.need, resampled=row.resampled, range=ends)
+
+
+def attained_words(value: float, *, share: bool) -> str:
+    """Write what a policy attains: a share accepted in percent, or a mean wait."""
+    return f"{100 * value:.3f} % accepted" if share else f"{value:,.1f} s of mean waiting"
+
+
+def sentence(plan: Plan) -> str:
+    """Return the answer in one sentence."""
+    target, best = plan.trials.target, plan.best
+    share = target.share is not None
+    aim = (
+        f"at least {100 * (target.share or 0):g} % of the VMs" if share else f"a mean wait of at most {target.wait:g} s"
+    )
+    if best is None:
+        return f"No policy that was tried meets the target, {aim}, on this log."
+    attained = f"{100 * best.attained:.3f} % of the VMs" if share else f"{best.attained:,.1f} s on average"
+    reached = f"accepts {attained}" if share else f"makes them wait {attained}"
+    mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
+    return (
+        f"{many(best.servers or 0, 'server')} suffice for this log under {best.policy}, which {reached} "
+        f"(target: {aim}); its mean workload needs {mean}, and to hold its fullest instant takes {peak}."
+    )
+
+
+def lasting(seconds: float) -> str:
+    """Write a span of time in the unit that suits it.
+
+    >>> lasting(59), lasting(7200), lasting(14 * 86400)
+    ('59 s', '2 hours', '14 days')
+    """
+    if seconds < 300:
+        return f"{seconds:,.3g} s"
+    return f"{seconds / HOUR:,.3g} hours" if seconds < 48 * HOUR else f"{seconds / (24 * HOUR):,.4g} days"
+
+
+def _between(lower: int, upper: int) -> str:
+    return many(upper, "server") if lower == upper else f"{lower:,} to {many(upper, 'server')}"
+
+
+def plan_lines(answer: Answer) -> list[str]:
+    """Return the answer as text, the sentence first."""
+    share = answer.target.kind == "accepted"
+    log = answer.log
+    lines = [answer.sentence, "", f"{log.arrivals:,} VMs over {lasting(log.seconds)}"]
+    lines += [f"  {note}" for note in log.notes]
+    if part := log.simulated:
+        lines.append(f"  policies were run on its busiest part, {part.arrivals:,} VMs over {lasting(part.seconds)}")
+    lines += ["", "workload (means without the first fifth of the log)"]
+    table = [["type", "arrivals an hour", "mean stay", "in service", "at the peak", "room for more"]]
+    for row in answer.workload:
+        hours = "-" if row.mean_hours is None else lasting(row.mean_hours * HOUR)
+        more = "-" if row.headroom is None else f"{row.headroom:,.0f}"
+        table.append(
+            [quoted(row.type), f"{row.arrivals_per_hour:,.2f}", hours, f"{row.jobs:,.1f}", f"{row.at_peak:,}", more]
+        )
+    lines += aligned(table, right=5)
+    lines += ["  room: more VMs of one type alone, on average, if VMs are packed as well as possible", ""]
+    lines += _profile_lines(answer)
+    mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))
+    lines += [
+        f"servers that carry the mean workload: {mean} (certified)",
+        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved)",
+        "",
+    ]
+    table = [["policy (simulated)", "servers", "attained", "on one less", "on resampled logs"]]
+    for one in answer.policies:
+        less = "-" if one.one_less is None else attained_words(one.one_less, share=share)
+        ends = "-" if one.range is None else f"{one.range[0]:,} to {one.range[1]:,} ({len(one.resampled)} logs)"
+        servers = "not met" if one.servers is None else f"{one.servers:,}"
+        table.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
+    lines += [*aligned(table), ""]
+    greedy = answer.greedy
+    worst = f"{100 * greedy.worst_ratio:.2f} %" + ("" if greedy.worst_found else " was found, and less may be possible")
+    lines.append(
+        f"greedy reservation keeps {100 * greedy.ratio:.2f} % of the optimal reward at this mix; at the worst {worst}"
+    )
+    for one in answer.growth:
+        servers = "no number that was tried" if one.servers is None else many(one.servers, "server")
+        carried = _between(one.carries.lower, one.carries.upper)
+        lines.append(f"with {one.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
+    lines += [f"left out for lack of time: {what}" for what in answer.left_out]
+    return lines
+
+
+def _profile_lines(answer: Answer) -> list[str]:
+    lines = []
+    for what, values, names in (
+        (
+            "hour (UTC)" if answer.log.begins is not None else "hour of the log",
+            answer.by_hour,
+            [f"{h}" for h in range(24)],
+        ),
+        (
+            "weekday" if answer.log.begins is not None else "weekday, if the log begins on a Monday",
+            answer.by_day,
+            ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+        ),
+    ):
+        if values:
+            low, high = min(values), max(values)
+            lines.append(
+                f"VMs in service by {what}: least {low:,.0f} ({names[values.index(low)]}), "
+                f"most {high:,.0f} ({names[values.index(high)]})"
+            )
+    return [*lines, ""] if lines else []

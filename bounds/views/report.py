@@ -1,0 +1,359 @@
+"""An answer of ``--json`` as one HTML file that needs no network: the sentence, pictures, tables, and what made it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
+from bounds.views.pictures import as_bytes
+from theory.errors import InputError
+
+TEMPLATE = Path(__file__).with_suffix(".html")
+
+MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attached answer
+
+Document = Mapping[str, Any]
+
+CERTIFIED, SIMULATED = "certified", "statistical"
+"""Ranks of evidence (`docs/explanation/evidence.md`)."""
+
+
+class Kind(NamedTuple):
+    """How the answer of a command becomes a report.
+
+    `sentence` and `pictures` (captions and panels) are made of the answer; `evidence` has a rank for each statement.
+    """
+
+    sentence: Callable[[Document], str]
+    pictures: Callable[[Document], list[tuple[str, Panel]]]
+    evidence: Sequence[tuple[str, str]]
+
+
+class Table(NamedTuple):
+    """A table, and which of its columns hold numbers."""
+
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    numeric: list[bool]
+
+
+def report_page(document: Document, command: str) -> str:
+    """Return the report of an answer as HTML.
+
+    Parameters
+    ----------
+    document : mapping
+        An answer as ``--json`` prints it.
+    command : str
+        The command line that made it.
+
+    Raises
+    ------
+    InputError
+        A command whose answers have no report, or an answer without what it should have.
+    """
+    from jinja2 import Environment
+
+    name = next((name for name in KINDS if command.startswith(f"packproof {name} ")), None)
+    if name is None:
+        raise InputError(f"made.command: expected one of {', '.join(KINDS)}, got {command[:60]!r}")
+    kind = KINDS[name]
+    try:
+        sentence, panels = kind.sentence(document), kind.pictures(document)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise InputError(f"expected a whole answer of packproof {name} --json, {error!r} is missing in it") from None
+    made = document.get("made", {})
+    page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    return page.render(
+        title=f"packproof {name}",
+        sentence=sentence,
+        pictures=[{"svg": _svg(panel), "caption": caption} for caption, panel in panels],
+        tables=list(_tables(document)),
+        evidence=kind.evidence,
+        assumptions=_assumptions(document),
+        repeat=made.get("command", ""),
+        made=made,
+        attached=list(_attached(document)),
+    )
+
+
+def _svg(panel: Panel) -> str:
+    """Return a panel as an SVG element; its identifiers are its own, as several are in one page."""
+    text = as_bytes(arranged([panel], ""), "svg").decode()
+    text = text[text.index("<svg") :]
+    prefix = f"p{abs(hash(text)) % 10**8}-"
+    return (
+        text.replace('id="', f'id="{prefix}').replace('href="#', f'href="#{prefix}').replace("url(#", f"url(#{prefix}")
+    )
+
+
+def _attached(document: Document) -> Iterator[dict[str, str]]:
+    files = {"answer.json": (document, "the whole answer")}
+    if document.get("certificate"):
+        files["certificate.json"] = (
+            document["certificate"],
+            "evidence that `packproof check certificate.json` verifies",
+        )
+    for name, (content, what) in files.items():
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        yield {"name": name, "what": what, "content": base64.b64encode(text.encode()).decode()}
+
+
+def _assumptions(document: Document) -> list[str]:
+    log = document.get("log")
+    notes = list(log["notes"]) if isinstance(log, Mapping) else []
+    trace = document.get("trace")
+    notes += trace["notes"] if isinstance(trace, Mapping) else []
+    if isinstance(log, Mapping):
+        notes.append("The first fifth of the log is not measured, as the servers begin empty.")
+        if part := log["simulated"]:
+            notes.append(f"Policies were run on the busiest part of the log alone, {part['arrivals']:,} VMs.")
+        notes.append(
+            "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, "
+            "drawn with replacement."
+        )
+        notes.append("Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.")
+    return [*notes, *(f"Left out for lack of time: {what}." for what in document.get("left_out", ()))]
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+HIDDEN = ("made", "certificate", "sentence", "instance", "log", "trace", "left_out", "plan")
+
+
+def _tables(document: Document) -> Iterator[Table]:
+    """Yield the numbers of an answer: one table of single ones, one for each list or mapping."""
+    single: list[list[str]] = []
+    tables: list[Table] = []
+    for name, value in document.items():
+        if name in HIDDEN or value is None:
+            continue
+        if isinstance(value, Mapping):
+            flat = dict(_flat(value))
+            if flat:
+                tables.append(_table(_words(name), ["", "value"], [[_words(key), one] for key, one in flat.items()]))
+        elif isinstance(value, list):
+            rows = [dict(_flat(one)) for one in value if isinstance(one, Mapping)]
+            head = list(dict.fromkeys(key for row in rows for key in row))
+            tables.append(
+                _table(_words(name), [_words(key) for key in head], [[row.get(key) for key in head] for row in rows])
+            )
+        else:
+            single.append([_words(name), value])
+    if single:
+        yield _table("answer", ["", "value"], single)
+    yield from (table for table in tables if table.rows)
+
+
+def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, one in value.items():
+        if isinstance(one, Mapping):
+            yield from _flat(one, f"{before}{name}.")
+        elif not (isinstance(one, list) and one and isinstance(one[0], Mapping | list)):
+            yield f"{before}{name}", one
+
+
+def _table(title: str, head: list[str], rows: list[list[Any]]) -> Table:
+    numeric = [
+        all(isinstance(row[i], int | float) or row[i] is None for row in rows)
+        and any(row[i] is not None for row in rows)
+        for i in range(len(head))
+    ]
+    more = "" if len(rows) <= MOST_ROWS else f" (the first {MOST_ROWS:,} of {len(rows):,} rows)"
+    return Table(title + more, head, [[_cell(one) for one in row] for row in rows[:MOST_ROWS]], numeric)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value)) or "-"
+    return str(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+# ---- kinds -----------------------------------------------------------------------------------------------------------
+
+
+def _bars(xlabel: str, lengths: Mapping[str, float], **how: Any) -> Bars:
+    return Bars(xlabel, list(lengths), [("", list(lengths.values()))], **how)
+
+
+def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    met = [one for one in answer["policies"] if one["servers"] is not None]
+    between = {"carry the mean": answer["carries"], "hold the fullest instant": answer["peak"]}
+    ends = {name: (one["lower"], one["upper"]) for name, one in between.items()}
+    ends |= {one["policy"]: (one["servers"], max(one["servers"], *(one["range"] or [0]))) for one in met}
+    least = [low for low, _ in ends.values()]
+    parts = [
+        ("servers", least),
+        ("up to: upper bounds, or resampled logs", [high - low for low, high in ends.values()]),
+    ]
+    pictures: list[tuple[str, Panel]] = [
+        (
+            "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the "
+            "target on the log, and at most on resampled logs.",
+            Bars("servers", list(ends), parts),
+        )
+    ]
+    is_dated = answer["log"]["begins"] is not None
+    hours, days = ("UTC", "Monday is 1") if is_dated else ("from the beginning of the log",) * 2
+    for key, what, first in (("by_hour", f"hour of the day ({hours})", 0), ("by_day", f"day of the week ({days})", 1)):
+        if values := answer[key]:
+            curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
+            pictures.append((f"VMs in service by {what}.", Chart(what, "VMs in service", [curve], ylim=(0.0, None))))
+    types = answer["workload"]
+    parts = [
+        ("mean", [one["jobs"] for one in types]),
+        ("more at the fullest instant", [max(one["at_peak"] - one["jobs"], 0.0) for one in types]),
+    ]
+    pictures.append(
+        (
+            "VMs in service by type: the mean, and how many more at the fullest instant.",
+            Bars("VMs in service", [one["type"] for one in types], parts),
+        )
+    )
+    grown = {"today": answer["servers"]} | {f"+{one['growth']:.0%}": one["servers"] for one in answer["growth"]}
+    if answer["growth"] and all(grown.values()):
+        pictures.append(
+            (f"Servers that {answer['policy']} needs for the target as the log grows.", _bars("servers", grown))
+        )
+    return pictures
+
+
+def _solve_sentence(answer: Document) -> str:
+    greedy, optimal = answer["greedy"]["reward_float"], answer["optimal"]["reward_float"]
+    return (
+        f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
+        f"{optimal:,.6g}; "
+        f"at least {100 * _number(answer['guarantee']):.2f} % is guaranteed by its run alone."
+    )
+
+
+def _solve_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    rewards = {"greedy": answer["greedy"]["reward_float"], "optimal": answer["optimal"]["reward_float"]}
+    return [("Reward per server of greedy reservation, and the optimum.", _bars("reward per server", rewards))]
+
+
+def _worst_sentence(answer: Document) -> str:
+    percent = 100 * answer["ratio"]
+    return f"On the worst instance that was found, greedy reservation keeps {percent:.3f} % of the optimal reward."
+
+
+def _worst_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    workload = {name: _number(value) for name, value in answer["workload"].items()}
+    return [("The worst workload that was found, by type.", _bars("jobs per server", workload))]
+
+
+def _region_sentence(answer: Document) -> str:
+    intensity = _number(answer["traffic_intensity"])
+    carried = "can" if answer["supportable"] else "cannot"
+    limit = "what is below 1 can be carried"
+    return f"The servers {carried} carry this workload: its traffic intensity is {intensity:.4g}, and {limit}."
+
+
+def _region_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    intensity = {"this workload": _number(answer["traffic_intensity"]), "limit": 1.0}
+    return [("Traffic intensity of the workload, and the limit.", _bars("traffic intensity", intensity))]
+
+
+def _simulate_sentence(answer: Document) -> str:
+    if "distances" in answer:
+        slope = answer["slope"]["mean"]
+        return (
+            f"Paths of {answer['policy']} approach the fluid limit like L^{slope:.2f} as the number L of servers grows."
+        )
+    if "policies" in answer:
+        names = ", ".join(one["policy"] for one in answer["policies"])
+        return f"{len(answer['policies'])} policies on the same jobs: {names}."
+    where = f"{answer['policy']} on {answer['servers']:,} servers"
+    if "queue" in answer:
+        delay = answer["queue"]["delay"]["mean"]
+        waited = "no job has started" if delay is None else f"jobs that start have waited {delay:,.4g} on average"
+        return f"Under {where}, {answer['queue']['mean']:,.4g} jobs wait on average, and {waited}."
+    reward, accepted = answer["reward"]["mean"], answer["accepted"]["mean"]
+    return f"{where} accepts {100 * accepted:.3f} % of the jobs, for a reward of {reward:,.6g} per server."
+
+
+def _simulate_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    if "distances" in answer:
+        return []
+    if "policies" not in answer:
+        return [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
+    every = answer["policies"]
+    if "queue" in every[0]:
+        waiting = {one["policy"]: one["queue"]["mean"] for one in every}
+        return [("Jobs that wait, by policy.", _bars("jobs waiting", waiting))]
+    accepted = {one["policy"]: one["accepted"]["mean"] for one in every}
+    return [("Share of the jobs that is accepted, by policy.", _bars("share accepted", accepted))]
+
+
+def _attack_sentence(answer: Document) -> str:
+    proved = "certified" if answer["certified"] else "not certified"
+    if answer["kind"] == "online":
+        confirmed = "confirmed" if answer["confirmed"] else "not confirmed"
+        return f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']} ({confirmed})."
+    percent = 100 * _number(answer["ratio"])
+    return f"{answer['rule']} keeps {percent:.3f} % of what is possible in the worst case that was found ({proved})."
+
+
+def _tune_sentence(answer: Document) -> str:
+    used = 100 * answer["utilisation"]["mean"]
+    return (
+        f"{answer['threshold']:.6g} is the greatest threshold of the {answer['policy']} policy tried whose "
+        f"mean meets the SLA of {answer['target']:g}; {used:.2f} % of the cores are in use then."
+    )
+
+
+def _none(answer: Document) -> list[tuple[str, Panel]]:
+    del answer
+    return []
+
+
+def _number(value: Any) -> float:
+    """Return an exact number of an answer, ``p/q``, as a float."""
+    if isinstance(value, str):
+        top, _, bottom = value.partition("/")
+        return int(top) / int(bottom or 1)
+    return float(value)
+
+
+def _experiment_sentence(answer: Document) -> str:
+    return f"{answer['finished']:,} of the {answer['cells']:,} cells of the grid are finished."
+
+
+KINDS: dict[str, Kind] = {
+    "plan": Kind(
+        lambda answer: str(answer["sentence"]),
+        _plan_pictures,
+        (
+            ("the servers that carry the mean workload, from both sides (the attached certificate)", CERTIFIED),
+            ("what greedy reservation keeps at this mix (the attached certificate)", CERTIFIED),
+            ("the servers that hold the fullest instant, from both sides", "exact, without a certificate"),
+            ("what a policy attains on the log, and on resampled and grown logs", SIMULATED),
+            ("that the target is missed on one server less; not all smaller numbers were tried", SIMULATED),
+        ),
+    ),
+    "solve": Kind(_solve_sentence, _solve_pictures, (("rewards, ratio and guarantees", CERTIFIED),)),
+    "worst": Kind(_worst_sentence, _worst_pictures, (("what the instance attains", CERTIFIED),)),
+    "region": Kind(_region_sentence, _region_pictures, (("traffic intensity and facets", CERTIFIED),)),
+    "simulate": Kind(_simulate_sentence, _simulate_pictures, (("all numbers", SIMULATED),)),
+    "experiment": Kind(_experiment_sentence, _none, (("all numbers", SIMULATED),)),
+    "attack": Kind(_attack_sentence, _none, ()),
+    "admission tune": Kind(_tune_sentence, _none, (("all numbers", SIMULATED),)),
+}
+"""By command."""

@@ -1,0 +1,12 @@
+"""From a log of VMs to a number of servers: its workload, its fullest instants, and what policies need."""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "log": ("PlannedLog", "grown", "planned_log", "resampled", "window"),
+        "needs": ("Need", "Peak", "Target", "Trials", "least_for", "peak_servers"),
+        "plan": ("EFFORTS", "Effort", "Growth", "Plan", "PolicyNeed", "make_plan", "mean_jobs"),
+    },
+)

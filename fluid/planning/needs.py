@@ -1,0 +1,200 @@
+"""Servers that a log needs: to hold its fullest instants, and for a policy to meet a target."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fluid.experiment.replications import simulate_stored
+from fluid.experiment.store import Store
+from fluid.planning.log import PlannedLog
+from fluid.simulation.driver import simulate
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.queue.model import QueueScenario
+from theory.errors import InputError
+from theory.greedy.servers import least_servers
+from theory.instance import Additive
+
+FINEST = 1000
+"""Denominator of the mean number of jobs in service, from which workloads are made."""
+
+WIDEST = 64
+"""A policy that misses its target on so many times the servers that carry the workload is given up."""
+
+
+# ---- the fullest instants --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Servers that hold the jobs in service at every instant of a log if jobs may be moved.
+
+    Attributes
+    ----------
+    lower, upper : int
+        Fewer than `lower` cannot hold the jobs of the instant `at`; `upper` hold those of every instant.
+    at : float
+        Seconds after the log begins.
+    jobs : tuple of int
+        In service then, by type.
+    """
+
+    lower: int
+    upper: int
+    at: float
+    jobs: tuple[int, ...]
+
+
+def peak_servers(log: PlannedLog, most: int = 40) -> Peak:
+    """Bound the servers that the fullest instant of a log needs, from both sides.
+
+    Notes
+    -----
+    The most jobs of each type in a span of time, taken together, need at least the servers of each instant of the span:
+    an upper bound. The span with the greatest bound is split in four until it is one instant, its bound is met from
+    below, or `most` bounds have been computed (`theory.greedy.servers.least_servers` each).
+    """
+    # the number of jobs rises at arrivals alone, so that these are the instants to look at
+    at = np.unique(log.jobs.times)
+    counts = log.in_service(at)
+    lower = instant = computed = 0
+
+    def upper_of(first: int, last: int) -> int:
+        nonlocal lower, instant, computed
+        computed += 1
+        bounds = least_servers(log.instance, [Fraction(int(n)) for n in counts[:, first:last].max(axis=1)])
+        if last - first == 1 and bounds.lower > lower:
+            lower, instant = bounds.lower, first
+        return bounds.upper
+
+    # first the instant of most load, whose lower bound ends the search early
+    fullest = int(np.argmax(_load(log, counts)))
+    upper_of(fullest, fullest + 1)
+    spans = [(-upper_of(0, len(at)), 0, len(at))]
+    while computed < most:
+        bound, first, last = spans[0]
+        if -bound <= lower or last - first == 1:
+            break
+        heapq.heappop(spans)
+        edges = np.unique(np.linspace(first, last, 5).astype(int)).tolist()
+        for a, b in pairwise(edges):
+            heapq.heappush(spans, (-min(upper_of(a, b), -bound), a, b))
+    return Peak(lower, max(-spans[0][0], lower), float(at[instant]), tuple(counts[:, instant].tolist()))
+
+
+def _load(log: PlannedLog, counts: Any) -> Any:
+    """Return the greatest share of a resource of all servers together that jobs ask, up to a factor."""
+    space = log.instance.pools[0].space
+    if not isinstance(space, Additive):
+        return counts.sum(axis=0)
+    shares = np.array(space.demands, np.float64) / np.array(space.capacity, np.float64)  # [J, R]
+    return (shares.T @ counts).max(axis=0)
+
+
+# ---- policies --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Target:
+    """A share of jobs that is accepted, at least, or else a mean waiting time in seconds, at most."""
+
+    share: float | None = None
+    wait: float | None = None
+
+    def met(self, value: float) -> bool:
+        """Return whether a policy that attains a value meets the target."""
+        return value >= self.share if self.share is not None else value <= (self.wait or 0.0)
+
+
+@dataclass(frozen=True)
+class Need:
+    """The servers that a policy needs on a log.
+
+    Attributes
+    ----------
+    policy : str
+    servers : int or None
+        The target is met on them; None where it was not met on any number that was tried.
+    attained : float
+        The share accepted, or the mean wait, on `servers`, or on the most that were tried.
+    one_less : float or None
+        The same on one server less, where the target is missed; None where that was not tried.
+    """
+
+    policy: str
+    servers: int | None
+    attained: float
+    one_less: float | None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How policies are run on a log: the target, the seed, and the store of what has been run."""
+
+    target: Target
+    seed: int = 0
+    store: Store | None = None
+    progress: Callable[[str], None] | None = None
+
+    def attained(self, policy: Policy, log: PlannedLog, servers: int) -> float:
+        """Run a policy on a number of servers and return the share of jobs accepted, or their mean wait."""
+        means = [Fraction(round(float(x) * FINEST), FINEST * servers) for x in log.means]
+        instance = log.instance.with_workload(means)
+        model = LossScenario if policy.model == "loss" else QueueScenario
+        scenario = model(instance, servers, log.until, log.warmup, jobs=log.jobs)
+        if self.progress is not None:
+            self.progress(f"{policy.name} on {servers:,} servers")
+        how: dict[str, Any] = {"replications": 1, "seed": self.seed}
+        if self.store is None:
+            result = simulate(policy, scenario, **how)
+        else:
+            result = simulate_stored(self.store, policy, scenario, **how)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if policy.model == "loss":
+            return float(result.accepted().mean)
+        run = result.runs[0]
+        arrivals = float(run.measures.arrivals[run.first :].sum())
+        # Little's law: jobs that still wait at the end count for what they have waited
+        return float(run.mean_queue * (log.until - log.warmup) / max(arrivals, 1.0))
+
+
+def least_for(policy: Policy, log: PlannedLog, trials: Trials, start: int) -> Need:
+    """Find the least number of servers on which a policy meets its target on a log.
+
+    Notes
+    -----
+    From `start` in steps that double, up or down, until the target is met on one number and missed on another; then by
+    bisection. What a policy attains need not grow with the number of servers: the target is met on the number returned
+    and missed on one less, and fewer may meet it again.
+    """
+    if policy.model == "slotted":
+        raise InputError(f"--policy: {policy.name}: expected a policy in continuous time, as logs are")
+    values: dict[int, float] = {0: 0.0 if trials.target.share is not None else float("inf")}
+
+    def met(servers: int) -> bool:
+        if servers not in values:
+            values[servers] = trials.attained(policy, log, servers)
+        return trials.target.met(values[servers])
+
+    low = high = max(start, 1)
+    step = max(1, start // 16)
+    if met(high):
+        while low > 0 and met(low):
+            high, low, step = low, max(low - step, 0), step * 2
+    else:
+        while not met(high):
+            if high > WIDEST * max(start, 1):
+                return Need(policy.name, None, values[high], None)
+            low, high, step = high, high + step, step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return Need(policy.name, high, values[high], values.get(high - 1) if high > 1 else None)

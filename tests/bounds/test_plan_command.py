@@ -1,0 +1,203 @@
+"""``packproof plan`` and ``packproof report``: the numbers of the single commands, one line for bad input, one page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bounds.checker import check
+from bounds.cli import run
+from bounds.cli.example import names
+from bounds.views.answers import schema
+
+ROOT = Path(__file__).parents[2]
+TYPES, LOG = ROOT / "examples" / "vm_types.csv", ROOT / "examples" / "vm_log.csv"
+PLAN = f"plan {TYPES} {LOG} --server cpu=48,memory=192 --accept 0.99 --policy first-fit --policy best-fit"
+
+
+def printed(words: str, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert run(words.split()) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def answer(words: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(printed(f"{words} --json", capsys))
+
+
+def test_the_answer_is_that_of_the_single_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = answer(PLAN, capsys)
+    jsonschema.validate(plan, schema("plan"))
+    assert check(plan["certificate"])
+    servers, policy = plan["servers"], plan["policy"]
+    instance = tmp_path / "instance.json"
+    instance.write_text(
+        json.dumps(
+            {"server": plan["certificate"]["instance"]["server"], "type": plan["certificate"]["instance"]["type"]}
+        )
+    )
+    solved = answer(f"solve {instance} --servers {servers}", capsys)
+    assert solved["servers"]["least_servers"] | plan["carries"] == solved["servers"]["least_servers"]
+    assert solved["ratio"] == plan["greedy"]["ratio"]
+    worst = answer(f"worst {instance} --vary workload", capsys)
+    assert worst["exact"] == plan["greedy"]["worst_ratio_exact"]
+    until = plan["log"]["seconds"]
+    for number, value in ((servers, "attained"), (servers - 1, "one_less")):
+        alone = f"simulate {instance} --policy {policy} --servers {number} --until {until!r} --trace {LOG}"
+        (row,) = (one for one in plan["policies"] if one["policy"] == policy)
+        # the last VM comes as the log ends, and is not counted in either
+        assert answer(alone, capsys)["accepted"]["mean"] == pytest.approx(row[value], abs=1e-9)
+    for kind, row in zip(plan["certificate"]["instance"]["type"], plan["workload"], strict=True):
+        top, _, bottom = kind["workload"].partition("/")
+        assert int(top) / int(bottom or 1) * servers == pytest.approx(row["jobs"], abs=1e-3)
+
+
+def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(PLAN, capsys)
+    assert re.match(
+        r"\d+ servers suffice for this log under (first|best)-fit, which accepts 99\.\d+ % of the VMs", text
+    )
+    assert 'columns of the types guessed from the header: name = "VM Size", reward = "price", cpu = "vCPU"' in text
+    assert 'columns guessed from the header: time = "created_at", end = "deleted_at", type = "VM Size"' in text
+    assert "rows have no end and run on to the last moment of the table" in text
+
+
+def test_a_store_takes_up_what_was_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = f"{PLAN} --store {tmp_path / 's.db'}"
+    first = answer(words, capsys)
+    ran: list[Any] = []
+    monkeypatch.setattr("fluid.simulation.driver.run_once", lambda *_, **__: ran.append(1))
+    second = answer(words, capsys)
+    assert not ran
+    assert {**first, "made": 0} == {**second, "made": 0}
+
+
+def test_types_of_the_catalogue_have_the_names_of_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(
+        "start,duration,instance_type\n" + "".join(f"{i},30,m5.large\n{i},20,m5.2xlarge\n" for i in range(60))
+    )
+    plan = answer(f"plan aws:m5.* {log} --server cpu=96,memory=384 --accept 1", capsys)
+    assert [row["type"] for row in plan["workload"]] == ["m5.2xlarge", "m5.large"]
+    assert any(
+        'types that the log does not name are left out: "aws:m5.12xlarge"' in note for note in plan["log"]["notes"]
+    )
+
+
+def test_a_waiting_time(capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"plan {ROOT}/examples/caught.toml {ROOT}/examples/jobs.csv --server cpu=6 --wait 1 --policy nonpreemptive"
+    plan = answer(words, capsys)
+    assert plan["target"] == {"kind": "wait", "value": 1.0}
+    (row,) = plan["policies"]
+    assert row["attained"] <= 1 < row["one_less"]
+
+
+REFUSED = {
+    "no target": (f"plan {TYPES} {LOG} --server cpu=9", "--accept: expected one of --accept X and --wait T"),
+    "two targets": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1", "--accept: expected one of"),
+    "a share of 2": (f"plan {TYPES} {LOG} --server cpu=9 --accept 2", "--accept: expected a share"),
+    "a negative wait": (f"plan {TYPES} {LOG} --server cpu=9 --wait -1", "--wait: expected a number of seconds"),
+    "a level": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --level slow", "--level: expected quick or full"),
+    "a resource": (f"plan {TYPES} {LOG} --server gpu=9 --accept 1", "--server: expected resources of the types"),
+    "a small server": (f"plan {TYPES} {LOG} --server cpu=4,memory=8 --accept 1", "web.large"),
+    "a policy of queues": (f"{PLAN} --policy nonpreemptive", "--policy: expected one that refuses VMs"),
+    "a slotted policy": (f"plan {TYPES} {LOG} --server cpu=48,memory=192 --wait 1 --policy bf-j", "--policy: expected"),
+    "no types": (f"plan nowhere.csv {LOG} --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
+    "strange types": (f"plan zz9 {LOG} --server cpu=9 --accept 1", "TYPES: 'zz9'"),
+    "types of another log": (
+        f"plan aws:m5.large {LOG} --server cpu=9,memory=99 --accept 1",
+        "TYPES: expected every type",
+    ),
+    "no log": (f"plan {TYPES} nowhere.csv --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
+    "no time": (f"{PLAN} --time-limit 0", "--time-limit: expected"),
+    "no report": ("report nowhere.json --out a.html", "nowhere.json: cannot be read"),
+    "no answer": (f"report {TYPES} --out a.html", "expected JSON"),
+    "an answer of another command": (
+        "report other.json --out a.html",
+        "other.json: made.command: expected one of plan",
+    ),
+    "half an answer": ("report half.json --out a.html", "half.json: expected a whole answer of packproof solve --json"),
+    "no example": ("example four_type.toml", "did you mean four_types.toml"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, expected = REFUSED[name]
+    monkeypatch.chdir(tmp_path)
+    for file, command in (("other.json", "packproof fluid x"), ("half.json", "packproof solve x")):
+        (tmp_path / file).write_text(json.dumps({"made": {"command": command}}))
+    assert run(words.split()) == 2
+    shown = capsys.readouterr()
+    (line,) = [line for line in shown.err.splitlines() if line != "reading the log"]
+    assert expected in line
+    assert not shown.out
+    assert not (tmp_path / "a.html").exists()
+
+
+REPORTS = {
+    "solve": "solve %four_types.toml --servers 10",
+    "worst": "worst %caught.toml --vary workload",
+    "region": "region %caught.toml",
+    "simulate": "simulate %caught.toml --policy nonpreemptive --servers 2 --until 20",
+    "simulate several": "simulate %caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
+    "against fluid": "simulate %four_types.toml --policy dra --servers 160 --until 2 --against-fluid",
+    "experiment": "experiment %small_grid.toml --store @s.db --workers 1",
+    "attack": "attack %rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = REPORTS[name].replace("%", f"{ROOT}/examples/").replace("@", f"{tmp_path}/")
+    (tmp_path / "a.json").write_text(printed(f"{words} --json", capsys))
+    printed(f"report {tmp_path / 'a.json'} --out {tmp_path / 'a.html'}", capsys)
+    page = (tmp_path / "a.html").read_text()
+    assert f"packproof {words} --json" in page
+    assert 'class="answer"' in page
+    assert ("<svg" in page) == (name not in ("attack", "experiment", "against fluid"))
+
+
+def test_a_report_asks_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "plan.html"
+    printed(f"{PLAN} --out {page}", capsys)
+    text = page.read_text()
+    assert text.count("<svg") >= 3
+    assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', re.sub(r'xlink:href="#', 'href="#', text))
+    assert "Date" not in re.findall(r"<metadata>", text)
+    pytest.importorskip("tornado")
+    from tests.docs.browser import Browser, chromium
+
+    if chromium() is None:
+        pytest.skip("no Chromium")
+    with Browser(tmp_path / "profile") as browser:
+        browser.open(page)
+        assert browser.do("document.querySelectorAll('svg').length") == text.count("<svg")
+        assert browser.do("document.documentElement.scrollWidth <= innerWidth")
+        # a click sorts a table by numbers
+        browser.do("[...document.querySelectorAll('th button')].find(b => b.textContent === 'arrivals').click()")
+        order = browser.do(
+            "[...[...document.querySelectorAll('table')].find(t => t.caption && t.caption.textContent === 'workload')"
+            ".tBodies[0].rows].map(r => parseFloat(r.cells[1].textContent.replaceAll(',', '')))"
+        )
+        assert order == sorted(order)
+        assert [address for address in browser.asked if not address.startswith(("file:", "data:"))] == []
+        assert browser.complaints == []
+
+
+def test_examples_are_those_of_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed("example", capsys).split() == names()
+    assert printed("example four_types.toml", capsys) == (ROOT / "examples" / "four_types.toml").read_text()
+    (tmp_path / "copy.toml").write_text(printed("example examples/caught.toml", capsys))
+    shutil.copy(tmp_path / "copy.toml", tmp_path / "again.toml")
+    assert run(["solve", str(tmp_path / "again.toml")]) == 0

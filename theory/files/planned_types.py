@@ -1,0 +1,149 @@
+"""The types of a plan: a CSV whose columns are guessed, TOML or JSON with ``[[type]]``, or names of the catalogue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from theory.errors import InputError, listed
+from theory.files.document import rows_of_table
+from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of
+from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
+from theory.numbers import rational, text
+
+PRICE = ("price", "reward", "cost", "price_per_hour", "hourly_price", "price_hour", "usd_per_hour", "cost_per_hour")
+
+MEANINGS = {"name": ("name", *TYPE), "reward": PRICE, **RESOURCES}
+
+
+def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return types as tables of an instance file, with the resources that servers have, and notes.
+
+    Parameters
+    ----------
+    source : str
+        A file (CSV, TOML, JSON), or names of the catalogue with commas between them, ``*`` and ``?`` allowed.
+    resources : collection of str
+        Those of the servers; others are left out, and the notes say so.
+
+    Raises
+    ------
+    InputError
+        Neither a file nor names of the catalogue; a table without names or without a resource of the servers.
+    """
+    place = Path(source)
+    if place.suffix.lower() == ".csv":
+        tables, notes = _of_csv(place)
+    elif place.exists() or place.suffix.lower() in (".toml", ".json"):
+        tables, notes = read_own_types(place), ()
+    else:
+        tables, notes = catalogue_tables(_names(source), Fraction(0), "TYPES"), ()
+    demanded = {name for table in tables for name in table.get("demand", {})}
+    unused = sorted(demanded - set(resources))
+    if not demanded & set(resources):
+        raise InputError(
+            f"--server: expected resources of the types, {', '.join(sorted(demanded)) or 'none'}; "
+            f"got {', '.join(resources)}"
+        )
+    kept = [
+        {
+            **{key: value for key, value in table.items() if key in ("name", "reward")},
+            "demand": {name: amount for name, amount in table.get("demand", {}).items() if name in resources},
+            "workload": 0,
+        }
+        for table in tables
+    ]
+    if not all("reward" in table for table in kept):
+        kept = [{**table, "reward": 1} for table in kept]
+        notes = (*notes, "types have no price: each VM counts 1")
+    return kept, (*notes, *([f"resources that no server names are left out: {', '.join(unused)}"] if unused else []))
+
+
+def _names(patterns: str) -> list[str]:
+    """Return the names of the catalogue that patterns with commas between them name."""
+    names: list[str] = []
+    for pattern in (one.strip() for one in patterns.split(",") if one.strip()):
+        is_pattern = any(sign in pattern for sign in "*?")
+        named = matching(pattern) if is_pattern else [one for one in matching(pattern) if one.endswith(pattern)]
+        if not named:
+            hint = near(pattern)
+            raise InputError(
+                f"TYPES: {pattern[:60]!r}: expected a CSV, TOML or JSON file of types that is there, or a type of the "
+                f"catalogue{'; near names: ' + ', '.join(hint) if hint else ''}"
+            )
+        names += [name for name in named if name not in names]
+    if not names:
+        raise InputError("TYPES: expected a file of types, or types of the catalogue such as 'aws:m5.*'")
+    return names
+
+
+def _of_csv(place: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
+    header = [cell.strip() for cell in rows[0][1]] if rows else []
+    chosen = columns_by_meaning(header, MEANINGS)
+    resources = [name for name in RESOURCES if name in chosen]
+    if "name" not in chosen or not resources:
+        shown = ", ".join(header)[:120] or "no columns"
+        raise InputError(
+            f"{place}:1: expected a column of names, such as VM Size, and resources, such as vCPU; found {shown}"
+        )
+    if len(rows) < 2:
+        raise InputError(f"{place}: expected at least one type below the header")
+    tables = []
+    for line, row in rows[1:]:
+        if len(row) != len(header):
+            raise InputError(f"{place}:{line}: expected {len(header)} fields, got {len(row)}")
+        cells = {meaning: row[header.index(column)].strip() for meaning, column in chosen.items()}
+        if not cells["name"]:
+            raise InputError(f"{place}:{line}: {chosen['name']}: expected the name of a type, got an empty field")
+        table: dict[str, Any] = {"name": cells["name"], "demand": {}}
+        for name in (*resources, *(["reward"] if "reward" in chosen else [])):
+            amount = _amount(place, line, name, chosen[name], cells[name])
+            if name == "reward":
+                table["reward"] = text(amount)
+            elif amount:
+                table["demand"][name] = text(amount)
+        tables.append(table)
+    words = ", ".join(f"{name} = {json.dumps(column, ensure_ascii=False)}" for name, column in chosen.items())
+    return tables, (f"columns of the types guessed from the header: {words}",)
+
+
+def _amount(place: Path, line: int, meaning: str, column: str, cell: str) -> Fraction:
+    """Read a price or an amount of a resource; an empty cell is none of it, and no price."""
+    factor = factor_of(meaning, column) if meaning in RESOURCES else Fraction(1)
+    try:
+        value = rational(cell.removeprefix("$") or ("0" if meaning in RESOURCES else ""))
+    except ValueError as error:
+        raise InputError(f"{place}:{line}: {column}: expected a number, got {cell[:60]!r} ({error})") from None
+    if value < 0 or (meaning == "reward" and value == 0):
+        least = "greater than 0" if meaning == "reward" else "of at least 0"
+        raise InputError(f"{place}:{line}: {column}: expected a number {least}, got {cell[:60]}")
+    return value * factor
+
+
+def named_as_in(
+    tables: Sequence[dict[str, Any]], labels: Sequence[str]
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return types under the names of a log, which may lack the provider, without those that the log does not name.
+
+    Examples
+    --------
+    >>> named_as_in([{"name": "aws:m5.large"}, {"name": "aws:m5.xlarge"}], ["m5.large"])
+    ([{'name': 'm5.large'}], ('types that the log does not name are left out: "aws:m5.xlarge"',))
+    """
+    if not labels:
+        return list(tables), ()
+    renamed = [
+        {**table, "name": short} if table["name"] not in labels and short in labels else table
+        for table in tables
+        for short in [str(table["name"]).partition(":")[2]]
+    ]
+    unnamed = [table["name"] for table in renamed if table["name"] not in labels]
+    strange = sorted(set(labels) - {table["name"] for table in renamed})
+    if strange:
+        raise InputError(f"TYPES: expected every type of the log, found none called {listed(strange[:3])}")
+    kept = [table for table in renamed if table["name"] in labels]
+    return kept, ((f"types that the log does not name are left out: {listed(unnamed)}",) if unnamed else ())
