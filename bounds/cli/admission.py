@@ -390,7 +390,7 @@ def simulate(
     name = policy if policy == CONTROLLED else policy_named(policy)
     chosen = AdmissionPolicy(
         name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
-        sla=sla, gain=gain,
+        aim=sla, gain=gain,
     )  # fmt: skip
     with ExitStack() as stack:
         runs = simulate_admission(

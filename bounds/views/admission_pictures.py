@@ -93,7 +93,7 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     look: dict[str, Any] = {"color": PALETTE[0], "ms": 4, "lw": 1, "capsize": 3}
     axes.errorbar(at, share, ends, fmt="o", label="tried, with 95 % intervals", **look)
     fitted = [share for _, share in sorted(zip([x for x, _ in found.tried], found.fitted, strict=True))]
-    axes.plot(at, fitted, color=PALETTE[0], lw=1.2, label="monotone fit")
+    axes.plot(at, fitted, color=PALETTE[0], lw=1.2, label="fit")
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
     axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
     unit = "1" if found.policy.name == "second" else "cores"

@@ -15,13 +15,13 @@ from theory.errors import InputError
 
 PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
 CLUSTER = AdmissionCluster(300, 0.15, PRIORS)
-UNTIL = 6000.0
+UNTIL, LONG = 6000.0, 40_000.0
 AIM, GAIN = 0.02, 6.0
 
 
 def in_order(drawn: World, time: np.ndarray, happens: np.ndarray) -> World:
     """A world of other times, with the events that happen, up to the end."""
-    chosen = np.flatnonzero(happens & (time < UNTIL))
+    chosen = np.flatnonzero(happens & (time < drawn.time[-1]))
     order = chosen[np.argsort(time[chosen], kind="stable")]
     return drawn._replace(time=time[order], what=drawn.what[order], batch=drawn.batch[order])
 
@@ -43,18 +43,18 @@ def with_pareto_lifetimes(drawn: World) -> World:
 
 
 def with_users_who_act_together(drawn: World) -> World:
-    """All that happens in a day happens in one hour."""
-
-    def together(t: np.ndarray) -> np.ndarray:
-        return 24 * np.floor(t / 24) + (t % 24) / 24
-
-    moved = in_order(drawn, together(drawn.time), np.ones(len(drawn.time), bool))
-    return moved._replace(arrival=together(drawn.arrival))
+    """All requests for more cores come at midnight; the cores that they bring live as long as before."""
+    start = np.zeros(len(drawn.size))
+    asks = drawn.what == world.SCALE_OUT
+    start[drawn.batch[asks]] = drawn.time[asks]
+    later = np.ceil(start / 24) * 24 - start  # 0 for initial cores
+    moves = asks | (drawn.what == world.DEATH)
+    return in_order(drawn, drawn.time + np.where(moves, later[drawn.batch], 0.0), np.ones(len(drawn.time), bool))
 
 
 def with_a_rising_load(drawn: World) -> World:
     """Three in four deployments of the first half do not come."""
-    rare = (drawn.arrival < UNTIL / 2) & (np.arange(len(drawn.arrival)) % 4 > 0)
+    rare = (drawn.arrival < drawn.time[-1] / 2) & (np.arange(len(drawn.arrival)) % 4 > 0)
     return in_order(drawn, drawn.time, ~rare[drawn.deployment[drawn.batch]])
 
 
@@ -67,31 +67,31 @@ def test_refusals_are_bounded_on_every_path(changed: Callable[[World], World]) -
     for seed in range(4):
         drawn = changed(world.draw_world(CLUSTER, UNTIL, seed))
         for start, aim, gain in ((250.0, AIM, GAIN), (301.0, 0.1, 1.0), (0.0, 0.005, 20.0)):
-            policy = AdmissionPolicy("controlled", start, sla=aim, gain=gain)
+            policy = AdmissionPolicy("controlled", start, aim=aim, gain=gain)
             run = run_policy(CLUSTER, drawn, policy, UNTIL)
             refused, asked, (last, least) = run.refused.sum(), run.asked.sum(), run.thresholds
             assert refused <= aim * asked + (start - last) / gain + 1e-6
             assert least <= last <= 301.0
-            assert least > -gain * 40, "refusing all drains the cluster: few refusals follow"
 
 
-@pytest.mark.parametrize("changed", WORLDS)
-def test_the_share_is_near_the_aim_where_the_load_binds(changed: Callable[[World], World]) -> None:
-    share = []
-    for seed in range(8):
-        drawn = changed(world.draw_world(CLUSTER, UNTIL, 100 + seed))
-        run = run_policy(CLUSTER, drawn, AdmissionPolicy("controlled", 250.0, sla=AIM, gain=GAIN), UNTIL)
-        share.append((run.refused.sum(), run.asked.sum()))
-    refused, asked = np.sum(share, axis=0)
-    assert 0.5 * AIM < refused / asked < 1.5 * AIM
-    everybody = run_policy(CLUSTER, drawn, AdmissionPolicy("zeroth", 301.0), UNTIL)
-    assert everybody.sla > 2 * AIM, "the control: without a threshold the share is another"
+@pytest.mark.parametrize("changed", [as_drawn, with_a_rising_load])
+def test_a_small_gain_finds_the_threshold(changed: Callable[[World], World]) -> None:
+    """In the long run the share is near the aim, and the cluster is used; without a threshold the share is another."""
+    refused, asked, used = 0, 0, []
+    for seed in range(4):
+        drawn = changed(world.draw_world(CLUSTER, LONG, 100 + seed))
+        run = run_policy(CLUSTER, drawn, AdmissionPolicy("controlled", 250.0, aim=AIM, gain=0.5), LONG)
+        refused, asked = refused + int(run.refused.sum()), asked + int(run.asked.sum())
+        used.append(run.utilisation)
+        assert run_policy(CLUSTER, drawn, AdmissionPolicy("zeroth", 301.0), LONG).sla > 2 * AIM, "the control"
+    assert 0.7 * AIM < refused / asked < 1.5 * AIM
+    assert min(used) > 0.4
 
 
 def test_the_threshold_is_the_sum_of_what_refusals_differ() -> None:
     """Far from the capacity nothing cuts the sum off; plain Python takes the same path."""
     drawn = world.draw_world(CLUSTER, 400.0, 3)
-    policy = AdmissionPolicy("controlled", 200.0, sla=0.05, gain=0.5)
+    policy = AdmissionPolicy("controlled", 200.0, aim=0.05, gain=0.5)
     run, slow = (run_policy(CLUSTER, drawn, policy, 400.0, python=python) for python in (False, True))
     assert np.array_equal(run.admitted_ones, slow.admitted_ones)
     assert 0 < run.admitted_ones.sum() < len(run.admitted_ones)
@@ -102,10 +102,10 @@ def test_the_threshold_is_the_sum_of_what_refusals_differ() -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"name": "controlled", "sla": 0.1}, "--gain"),
+        ({"name": "controlled", "aim": 0.1}, "--gain"),
         ({"name": "controlled", "gain": 1.0}, "--sla"),
         ({"name": "zeroth", "gain": 1.0}, "--gain"),
-        ({"name": "zeroth", "sla": 0.1}, "--sla"),
+        ({"name": "zeroth", "aim": 0.1}, "--sla"),
     ],
 )
 def test_controls_that_mean_nothing(values: dict[str, float], problem: str) -> None:

@@ -157,7 +157,7 @@ def _given(
 def _described(policy: AdmissionPolicy) -> dict[str, Any]:
     """Return what a policy's runs depend on; controls only where it has them, so that older stores serve on."""
     values = {**asdict(policy), "horizons": None if policy.horizons is None else policy.horizons.tolist()}
-    return values if policy.gain else {name: value for name, value in values.items() if name not in ("sla", "gain")}
+    return values if policy.gain else {name: value for name, value in values.items() if name not in ("aim", "gain")}
 
 
 def _digest(document: Any) -> str:

@@ -51,9 +51,9 @@ class AdmissionPolicy:
         Of the outlook (`fluid.admission.simulation.outlook`); 0 computes everything anew at each arrival.
     labelled : bool
         Of known kinds, whether the policy sees the kind of an arrival.
-    sla, gain : float
+    aim, gain : float
         Of the controlled policy: at every scale-out that is asked for, the threshold moves by `gain` cores times
-        (`sla` - 1 if it is refused, else 0), up to the capacity plus 1.
+        (`aim` - 1 if it is refused, else `aim`), up to the capacity plus 1.
     """
 
     name: str
@@ -63,7 +63,7 @@ class AdmissionPolicy:
     horizons: NDArray[np.float64] | None = field(default=None, compare=False)
     tolerance: float = 0.02
     labelled: bool = True
-    sla: float = 0.0
+    aim: float = 0.0
     gain: float = 0.0
 
     def __post_init__(self) -> None:
@@ -71,10 +71,10 @@ class AdmissionPolicy:
             raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
         if (self.name == CONTROLLED) != (self.gain != 0) or not self.gain >= 0:
             raise InputError(f"--gain: expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}")
-        if self.name != CONTROLLED and self.sla:
+        if self.name != CONTROLLED and self.aim:
             raise InputError(f"--sla: has no meaning without --policy {CONTROLLED}")
-        if self.name == CONTROLLED and not 0 < self.sla < 1:
-            raise InputError(f"--sla: expected a share between 0 and 1, got {self.sla!r}")
+        if self.name == CONTROLLED and not 0 < self.aim < 1:
+            raise InputError(f"--sla: expected a share between 0 and 1, got {self.aim!r}")
         if self.moments not in MOMENTS:
             raise InputError(f"--moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
         if not self.threshold >= 0:
@@ -171,7 +171,7 @@ def run_policy(
     view = new_outlook(cluster, *chosen, policy.moments, policy.tolerance, policy.labelled)
     tenants = _tenants(world, places)
     months = int(until / events.MONTH) + 1
-    control = np.array([policy.threshold, policy.threshold, policy.gain, policy.sla], float)
+    control = np.array([policy.threshold, policy.threshold, policy.gain, policy.aim], float)
     counts = (np.zeros(length, np.int64) for length in (6, months, months))
     tally = events.Tally(np.zeros(2), *counts, control)
     loop: Callable[..., Any] = plain(events.run_events) if python else events.run_events

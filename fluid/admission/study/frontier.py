@@ -80,6 +80,10 @@ class Frontier:
         columns = [isotonic_regression(y, weights=w).x for y, w in zip((refused / weights).T, weights.T, strict=True)]
         return np.array(columns).T
 
+    def fitted_ends(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the fitted shares at both ends of the ladder, float64[B, 2], for resamples of the runs."""
+        return self._fitted(picks)[[0, -1]].T
+
     def holds(self, sla: float) -> bool:
         """Whether the fit has a threshold of the ladder that meets the SLA and one that misses it."""
         return bool(self.fitted[0] <= sla <= self.fitted[-1])

@@ -104,8 +104,11 @@ def _interval(curve: Frontier, sla: float, seed: int) -> tuple[float, float]:
         return 0.0, inf
     runs = curve.used.shape[1]
     picks = np.random.default_rng(seed).integers(0, runs, (RESAMPLES, runs))
-    low, high = (float(x) for x in np.quantile(curve.thresholds_at(sla, picks), (0.025, 0.975)))
-    return 0.0 if low <= curve.thresholds[0] else low, inf if high >= curve.thresholds[-1] else high
+    least, most = (curve.fitted_ends(picks) > sla).T  # whether the ends of the ladder miss the SLA
+    crossing = np.where(least, 0.0, curve.thresholds_at(sla, picks))
+    low = np.quantile(crossing, 0.025, method="lower")
+    high = np.quantile(np.where(most, crossing, inf), 0.975, method="higher")
+    return float(low), float(high)
 
 
 def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, seed: int = 0) -> Interval:
