@@ -297,6 +297,26 @@ def frontiers_of(
     return frontiers
 
 
+def refined(
+    cluster: AdmissionCluster, curve: Frontier, sla: float, until: float, count: int, **options: Any
+) -> Frontier:
+    """Return a frontier with `count` more thresholds, in its own worlds, where its fit passes the SLA.
+
+    Options are those with which its runs were made.
+    """
+    at = int((curve.fitted <= sla).sum())  # the least threshold that misses the SLA
+    if at in (0, len(curve.thresholds)):
+        return curve
+    ends = curve.thresholds[at - 1 : at + 1]
+    second = curve.policy.name == "second"
+    inner = _thresholds(np.linspace(*(np.log(ends) if second else ends), count + 2)[1:-1], second)
+    (more,) = frontiers_of(cluster, [(curve.policy, inner)], until, **options)
+    thresholds = np.concatenate([curve.thresholds, more.thresholds])
+    order = np.argsort(thresholds)
+    pairs = ((curve.used, more.used), (curve.refused, more.refused), (curve.asked, more.asked))
+    return Frontier(curve.policy, thresholds[order], *(np.concatenate(pair)[order] for pair in pairs))
+
+
 @dataclass(frozen=True)
 class Compared:
     """A policy beside the first one at equal SLA."""

@@ -14,7 +14,7 @@ from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of, share_interval
 from fluid.admission.simulation.world import draw_world
-from fluid.admission.study.frontier import PILOTS, Frontier, frontier_at
+from fluid.admission.study.frontier import PILOTS, Frontier, frontier_at, refined
 from fluid.statistics import Interval, mean_interval
 from theory.errors import InputError
 
@@ -73,7 +73,7 @@ def tune(
     seed, observations, workers, engine, progress, store
         See `fluid.admission.simulation.replications.simulate_admission`; every threshold meets the same deployments.
     steps : int
-        Thresholds of the ladder.
+        Thresholds of the ladder; half as many more lie between the two of them where the fit passes the SLA.
 
     Raises
     ------
@@ -88,6 +88,7 @@ def tune(
         "progress": progress, "store": store,
     }  # fmt: skip
     curve = frontier_at(cluster, policy, sla, until, replications=replications, pilots=pilots, steps=steps, **common)
+    curve = refined(cluster, curve, sla, until, (steps + 1) // 2, replications=replications, first=pilots, **common)
     least = float(curve.thresholds[0])
     if curve.fitted[0] > sla:
         raise InputError(f"--sla: no threshold tried meets {sla:g}, and none below {least:.3g} was tried")
