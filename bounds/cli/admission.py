@@ -474,9 +474,9 @@ def tune(
 
 @group.command(
     examples=(
-        "packproof admission compare examples/admission_small.toml --sla 0.05 --until 900 --replications 10",
-        "packproof admission compare examples/admission.toml --policies zeroth,second --sla 0.001 --observations 0,50 "
-        "--until 8760 --store runs.db --plot gain.png",
+        "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
+        "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
+        "--replications 8 --store runs.db --plot gain.png",
     )
 )
 def compare(

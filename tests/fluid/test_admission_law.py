@@ -164,8 +164,7 @@ def nodes_of(law: Gamma, count: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("shape", "kappa", "t"),
     [
-        (0.3, 0.5, 24.0), (0.3, -0.1, 24.0), (5.0, -1.0, 24.0), (1.0, 0.5, 0.1), (1.0, 0.5, 26280.0), (0.3, 2.5, 24.0),
-        (2.0, 0.0, 26280.0), (2.9, 0.8, 730.0),
+        (0.3, 0.5, 24.0), (0.3, -0.1, 24.0), (5.0, -1.0, 24.0), (1.0, 0.5, 26280.0), (0.3, 2.5, 0.1), (2.9, 0.8, 730.0),
     ],
 )  # fmt: skip
 def test_exact_moments_are_quadratures(shape: float, kappa: float, t: float) -> None:
@@ -173,12 +172,12 @@ def test_exact_moments_are_quadratures(shape: float, kappa: float, t: float) -> 
     priors = Priors(Gamma(shape, 6 * shape), Gamma(2, 4), Gamma(60, 30), kappa, 0.05)
     exact = renewal.exact_moments(priors, 4, t)
     (mus, of_mu), (lams, of_lam), (sigmas, of_sigma) = (
-        nodes_of(law, count) for law, count in ((priors.mu, 120), (priors.lam, 24), (priors.sigma, 8))
+        nodes_of(law, count) for law, count in ((priors.mu, 60), (priors.lam, 14), (priors.sigma, 4))
     )
     total = np.zeros(2)
     for mu, weight in zip(mus, of_mu, strict=True):
         r, sigma = np.repeat(lams * mu ** (kappa - 1), len(sigmas)), np.tile(sigmas, len(lams))
-        visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 120)
+        visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 60)
         given = renewal._sizes_given(visits, np.array([mu * t]))[:2, :, 0] @ np.outer(of_lam, of_sigma).ravel()
         total += weight * np.exp(-priors.delta * mu * t) * given
     assert exact.alive == pytest.approx(total[0], abs=ABSOLUTE + exact.error)
