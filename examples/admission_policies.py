@@ -26,8 +26,7 @@ from fluid.admission import (
     Frontier,
     aligned_horizons,
     difference_at,
-    frontiers_of,
-    ladder_for,
+    frontier_at,
     pathwise_bound,
     printed_horizons,
     read_admission,
@@ -82,14 +81,14 @@ def instances() -> tuple[Instance, Instance]:
 def frontiers(one: Instance, runs: int, pilots: int, store: Store) -> Iterator[Frontier]:
     """Simulate every policy of an instance at five thresholds around its SLA."""
     for _, policy, observations in one.policies:
-        ladder = ladder_for(
-            one.cluster, policy, one.sla, one.until, pilots=pilots, seed=1, observations=observations, store=store
-        )
-        yield from frontiers_of(
+        yield frontier_at(
             one.cluster,
-            [(policy, ladder)],
+            policy,
+            one.sla,
             one.until,
             replications=runs,
+            pilots=pilots,
+            steps=5,
             seed=2,
             observations=observations,
             store=store,
@@ -150,7 +149,8 @@ def main(
     made: list[dict[str, object]] = []
     with Store(store) as held:
         for one in chosen or instances():
-            bound = float(np.mean(pathwise_bound(one.cluster, one.until, replications=runs, seed=2).by_run))
+            bounds = pathwise_bound(one.cluster, one.until, replications=runs, seed=2, first=pilots)
+            bound = float(np.mean(bounds.by_run))
             found: list[Frontier] = []
             for frontier in frontiers(one, runs, pilots, held):
                 found.append(frontier)

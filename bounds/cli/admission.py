@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,10 @@ from theory.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from fluid.admission.law.belief import Tenant
+    from fluid.admission.law.cluster import AdmissionCluster
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
 group = Application(
     help="Cluster admission: deployments that grow on their own, and whether another may enter.",
@@ -58,9 +63,16 @@ UntilOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours 
 ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
 SeedOption = Annotated[int, typer.Option("--seed", min=0)]
 LocalWorkers = Annotated[int, typer.Option("--workers", metavar="N", help="Local processes (-1: one per core).")]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="Keep runs, and read those that it has.")
+]
 MostOption = Annotated[
     int | None, typer.Option("--most-deployments", metavar="N", min=1, help="Deployments at once, at most.")
 ]
+
+
+MOST_HOURS = 10_000_000
+"""Most hours of a run: over a thousand years, of which every month is counted by itself."""
 
 
 def numbers_of(text: str, name: str) -> list[float]:
@@ -100,8 +112,19 @@ def checked_size(size: int, capacity: int, name: str = "--size") -> int:
 def refuse_no_span(until: float, warmup: float) -> None:
     """Refuse times of a run that are none, or out of order."""
     refuse_no_time("--until", until)
+    if until > MOST_HOURS:
+        raise InputError(f"--until: expected at most {MOST_HOURS:,} hours, got {until:g}")
     if not 0 <= warmup < until:
         raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
+
+
+def policy_named(name: str) -> str:
+    """Refuse the name of a policy that has no threshold."""
+    from fluid.admission.law.thresholds import POLICIES
+
+    if name not in POLICIES:
+        raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, got {name!r}")
+    return name
 
 
 def threshold_of(threshold: float, policy: str) -> float:
@@ -218,43 +241,107 @@ def belief(
 @group.command(
     examples=(
         "packproof admission decide examples/admission.toml --active 120,40,7 --arriving 4 --horizons 1,24,168",
-        "packproof admission decide examples/admission.toml --active 12 --arriving 400 --horizons 24",
+        "packproof admission decide examples/admission.toml --state examples/tenants.csv --arriving 4 --policy second "
+        "--threshold 0.1",
     )
 )
 def decide(
     file: AdmissionFile,
     active: Annotated[
-        str, typer.Option("--active", metavar="C,...", help="Cores of the deployments in the cluster; may be empty.")
-    ],
-    arriving: Annotated[int, typer.Option("--arriving", metavar="C", help="Cores of the deployment that arrives.")],
+        str | None,
+        typer.Option("--active", metavar="C,...", help="Cores of the deployments in the cluster; may be empty."),
+    ] = None,
+    arriving: Annotated[
+        int | None, typer.Option("--arriving", metavar="C", help="Cores of the deployment that arrives.")
+    ] = None,
     horizons: Annotated[
         str | None,
         typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; those of tune by default."),
     ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="FILE", help="The deployments and what was seen of each, CSV, JSON or TOML."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="zeroth|first|second", help="Policy that gives a verdict.")
+    ] = None,
+    threshold: Annotated[float | None, typer.Option("--threshold", metavar="X", help="Its threshold.")] = None,
+    sla: Annotated[float | None, typer.Option("--sla", metavar="X", help="Tune its threshold to this SLA.")] = None,
+    moments: MomentsOption = "exact",
+    until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = 8760,
+    warmup: WarmupOption = 0.0,
+    store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """The thresholds above which each policy accepts an arriving deployment."""
-    from bounds.views.admission import decide_lines
-    from bounds.views.answers import encode_answer
+    """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
+    from bounds.views.admission import decide_answer, decide_lines
     from fluid.admission.law.admission_files import read_admission
-    from fluid.admission.law.thresholds import both_thresholds
     from fluid.admission.simulation.outlook import aligned_horizons
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
+    if arriving is None or (active is None) == (state is None):
+        raise InputError(what_is_missing(active, state))
+    if (policy is None) != (threshold is None and sla is None) or (threshold is not None and sla is not None):
+        raise InputError("--policy: expected with either --threshold X or --sla X, and neither without it")
+    chosen = (
+        None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
+    )
+    refuse_no_span(until, warmup)
     cluster = read_admission(file)
-    sizes = cores_of(active, "--active")
-    used = sum(sizes)
-    if used > cluster.capacity:
-        raise InputError(f"--active: expected at most the capacity, {cluster.capacity} cores, got {used} in all")
     checked_size(arriving, cluster.capacity, "--arriving")
-    if used + arriving > cluster.capacity:
-        print(f"{used} cores and {arriving} more do not fit {cluster.capacity}: nobody may accept", file=sys.stderr)
+    tenants, arrival, fits = arrival_at(cluster, active, state, arriving)
+    if chosen is not None and threshold is not None:
+        chosen = replace(chosen, threshold=threshold_of(threshold, chosen.name))
+    elif chosen is not None and sla is not None:
+        chosen = tuned_policy(cluster, chosen, sla, until, warmup, store)
     times = times_of(horizons)
-    if times is None:
-        times = aligned_horizons()
-    exact, paper = both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times)
-    answer = encode_answer("admission_decide", exact, paper=paper)
-    ahead = times.tolist()
-    show(answer, lambda: decide_lines(answer, ahead), as_json=as_json)
+    ahead = aligned_horizons() if times is None else times
+    answer = decide_answer(cluster, tenants, arrival, ahead, chosen, observed=state is not None, fits=fits)
+    show(answer, lambda: decide_lines(answer, ahead.tolist()), as_json=as_json)
+
+
+def what_is_missing(active: str | None, state: Path | None) -> str:
+    """Return the refusal of a decision without its deployments, with both, or without an arrival."""
+    if active is not None and state is not None:
+        return "--state: expected either --active C,... or --state FILE, got both"
+    if active is None and state is None:
+        return "--active: missing, expected --active C,...: cores of the deployments in the cluster, or --state FILE"
+    return "--arriving: missing, expected --arriving C: a whole number"
+
+
+def arrival_at(
+    cluster: AdmissionCluster, active: str | None, state: Path | None, cores: int
+) -> tuple[list[Tenant], Tenant, bool]:
+    """Return the deployments in the cluster, the one that arrives, and whether it fits."""
+    from fluid.admission.law.admission_files import read_state
+    from fluid.admission.law.belief import Tenant
+    from fluid.admission.simulation.decision import arriving
+
+    if state is None:
+        tenants, arrival = [Tenant(size) for size in cores_of(active or "", "--active")], Tenant(cores)
+    else:
+        tenants, arrival = read_state(state), arriving(cluster, cores)
+    used = sum(tenant.cores for tenant in tenants)
+    if used > cluster.capacity:
+        name = "--active" if state is None else str(state)
+        raise InputError(f"{name}: expected at most the capacity, {cluster.capacity} cores, got {used} in all")
+    fits = used + cores <= cluster.capacity
+    if not fits:
+        print(f"{used} cores and {cores} more do not fit {cluster.capacity}: no policy may accept", file=sys.stderr)
+    return tenants, arrival, fits
+
+
+def tuned_policy(
+    cluster: AdmissionCluster, policy: AdmissionPolicy, sla: float, until: float, warmup: float, store: Path | None
+) -> AdmissionPolicy:
+    """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
+    from fluid.admission.study.tuning import tune
+    from fluid.experiment.store import Store
+
+    with ExitStack() as stack:
+        say = stack.enter_context(progress())
+        runs = None if store is None else stack.enter_context(Store(store))
+        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=runs).policy
 
 
 @group.command(
@@ -265,7 +352,12 @@ def decide(
 )
 def simulate(
     file: AdmissionFile,
-    policy: PolicyOption,
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy", metavar="zeroth|first|second|controlled", help="Admission policy.", show_default=False
+        ),
+    ],
     threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
     until: UntilOption,
     warmup: WarmupOption = 0.0,
@@ -277,9 +369,11 @@ def simulate(
     horizons: HorizonsOption = None,
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Of known kinds, hide which one arrives.")] = False,
     most: MostOption = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="FILE", help="Keep runs, and read those that it has.")
-    ] = None,
+    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share that the controlled policy aims at.")] = 0.0,
+    gain: Annotated[
+        float, typer.Option("--gain", metavar="CORES", help="What its threshold loses for a refusal, about.")
+    ] = 0.0,
+    store: StoreOption = None,
     engine: EngineOption = "local",
     workers: LocalWorkers = 1,
     as_json: JsonFlag = False,
@@ -288,14 +382,16 @@ def simulate(
     from bounds.views.admission import simulated_answer, simulated_lines
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.replications import simulate_admission
-    from fluid.admission.simulation.simulate import AdmissionPolicy
+    from fluid.admission.simulation.simulate import CONTROLLED, AdmissionPolicy
     from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
+    name = policy if policy == CONTROLLED else policy_named(policy)
     chosen = AdmissionPolicy(
-        policy, threshold_of(threshold, policy), moments, marginal, times_of(horizons), labelled=not unlabelled
-    )
+        name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
+        aim=sla, gain=gain,
+    )  # fmt: skip
     with ExitStack() as stack:
         runs = simulate_admission(
             cluster,
@@ -329,28 +425,30 @@ def tune(
         float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
     ] = 8760,
     warmup: WarmupOption = 0.0,
-    replications: ReplicationsOption = 20,
+    replications: ReplicationsOption = 40,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Halvings of the bisection.")] = 10,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Thresholds on the ladder.")] = 8,
+    store: StoreOption = None,
     engine: EngineOption = "local",
     workers: LocalWorkers = 1,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Tune a policy's threshold to an SLA, by bisection on common random numbers."""
+    """Tune a policy's threshold to an SLA: the largest on a ladder that meets it by a monotone fit."""
     from bounds.views.admission import tuned_answer, tuned_lines
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
+    from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal, horizons=times_of(horizons))
-    with progress() as say:
+    chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
+    with ExitStack() as stack:
         tuning = tune_threshold(
             cluster,
             chosen,
@@ -363,7 +461,8 @@ def tune(
             steps=steps,
             workers=workers,
             engine=engine,
-            progress=say,
+            progress=stack.enter_context(progress()),
+            store=None if store is None else stack.enter_context(Store(store)),
         )
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
@@ -371,6 +470,80 @@ def tune(
         picture_of_tuning(tuning, sla, plot)
     answer = tuned_answer(tuning, sla)
     show(answer, lambda: tuned_lines(answer, until, warmup), as_json=as_json)
+
+
+@group.command(
+    examples=(
+        "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
+        "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
+        "--replications 8 --store runs.db --plot gain.png",
+    )
+)
+def compare(
+    file: AdmissionFile,
+    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)],
+    policies: Annotated[
+        str, typer.Option("--policies", metavar="NAME,...", help="Policies, the first of which the others are beside.")
+    ] = "zeroth,first,second",
+    observations: Annotated[
+        str, typer.Option("--observations", metavar="N,...", help="Observations before arrival, of moment policies.")
+    ] = "0",
+    until: Annotated[
+        float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
+    ] = 8760,
+    warmup: WarmupOption = 0.0,
+    replications: Annotated[int, typer.Option("--replications", metavar="N", min=8, max=1_000_000)] = 40,
+    seed: SeedOption = 0,
+    moments: MomentsOption = "exact",
+    marginal: MarginalOption = 0.0,
+    horizons: HorizonsOption = None,
+    steps: Annotated[int, typer.Option("--steps", min=2, max=40, help="Thresholds on each ladder.")] = 6,
+    store: StoreOption = None,
+    engine: EngineOption = "local",
+    workers: LocalWorkers = 1,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare policies at equal SLA: utilisation, paired differences, and the most that any policy can use."""
+    from bounds.views.admission import compared_answer, compared_lines
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.simulation.simulate import AdmissionPolicy
+    from fluid.admission.study.frontier import PILOTS
+    from fluid.admission.study.frontier import compare as compare_policies
+    from fluid.admission.study.tuning import pathwise_bound
+    from fluid.experiment.store import Store
+
+    refuse_no_span(until, warmup)
+    if not 0 < sla < 1:
+        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
+    seen, times = counts_of(observations), times_of(horizons)
+    named = [AdmissionPolicy(policy_named(name.strip()), moments=moments, marginal=marginal, horizons=times)
+             for name in policies.split(",")]  # fmt: skip
+    pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
+    cluster = read_admission(file)
+    with ExitStack() as stack:
+        say = stack.enter_context(progress())
+        rows = compare_policies(
+            cluster, pairs, sla, until, replications=replications, steps=steps, seed=seed, warmup=warmup,
+            workers=workers, engine=engine, progress=say,
+            store=None if store is None else stack.enter_context(Store(store)),
+        )  # fmt: skip
+        say("the bound for all policies ...")
+        bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=PILOTS)
+    if plot is not None:
+        from bounds.views.admission_pictures import picture_of_comparison
+
+        picture_of_comparison(rows, bound.utilisation, sla, plot)
+    answer = compared_answer(rows, bound, sla, replications)
+    show(answer, lambda: compared_lines(answer), as_json=as_json)
+
+
+def counts_of(text: str) -> list[int]:
+    """Read numbers of observations with commas between them."""
+    numbers = numbers_of(text, "--observations")
+    if any(value < 0 or value != int(value) or value > 10_000 for value in numbers):
+        raise InputError(f"--observations: expected whole numbers from 0 to 10,000, got {text!r}")
+    return [int(value) for value in numbers]
 
 
 @group.command(
@@ -394,7 +567,7 @@ def exact(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    chosen = AdmissionPolicy(policy, threshold_of(threshold, policy), marginal=marginal)
+    chosen = AdmissionPolicy(policy_named(policy), threshold_of(threshold, policy), marginal=marginal)
     answer = encode_answer("admission_exact", exact_policy(read_admission(file), chosen, most))
     show(answer, lambda: exact_lines(answer), as_json=as_json)
 

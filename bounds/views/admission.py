@@ -10,14 +10,18 @@ from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, many, with_interval
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fluid.admission.exact.chain import ExactResult
     from fluid.admission.exact.hidden import HiddenOptimum
     from fluid.admission.exact.optimal import Optimum
-    from fluid.admission.law.belief import Belief, PlugIn
-    from fluid.admission.law.cluster import Gamma, Priors
+    from fluid.admission.law.belief import Belief, PlugIn, Tenant
+    from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
     from fluid.admission.law.size_law import SizeLaw
     from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
-    from fluid.admission.study.tuning import Tuned
+    from fluid.admission.study.frontier import Compared
+    from fluid.admission.study.tuning import Bound, Tuned
 
 NEGLIGIBLE = 1e-9  # tails of a law below this probability are left out of answers
 
@@ -29,9 +33,13 @@ def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
 
     rows = []
     for t in times:
-        exact, paper = exact_moments(priors, size, t), composed_moments(priors, size, t)
+        joint, paper = (
+            joint_moments(priors, size, t),
+            composed_moments(priors, size, t),
+        )  # infinite ones are refused here
+        exact = exact_moments(priors, size, t)
         # mean and variance are those of the joint law; the two others bring their own under `paper` and `exact`
-        rows.append(Fields(joint_moments(priors, size, t), exact, time=t, paper=paper, exact=exact))
+        rows.append(Fields(joint, exact, time=t, paper=paper, exact=exact))
     return encode_answer("admission_moments", size=size, moments=rows)
 
 
@@ -86,15 +94,49 @@ def belief_lines(answer: Answer) -> list[str]:
     return [*aligned(table, right=3), f"sigma: mean {sigma.mean:.6g}, Gamma({sigma.shape:g}, {sigma.rate:g})"]
 
 
+def decide_answer(
+    cluster: AdmissionCluster,
+    tenants: Sequence[Tenant],
+    arrival: Tenant,
+    horizons: NDArray[np.float64],
+    policy: AdmissionPolicy | None,
+    *,
+    observed: bool,
+    fits: bool,
+) -> Answer:
+    """Return the answer of ``admission decide``, with a verdict where there is a policy."""
+    from fluid.admission.simulation.decision import needed
+
+    exact, paper = (needed(cluster, tenants, arrival, horizons, moments=name) for name in ("exact", "paper"))
+    fields: dict[str, object] = {"judged_by": "posteriors" if observed else "priors", "fits": fits}
+    if policy is not None:
+        numbers = exact if policy.moments == "exact" else needed(
+            cluster, tenants, arrival, horizons, moments=policy.moments
+        )  # fmt: skip
+        number = float(getattr(numbers, policy.name))
+        fields |= {"policy": policy.name, "moments": policy.moments, "threshold": policy.threshold, "needed": number}
+        fields["verdict"] = "admit" if fits and number < policy.threshold else "refuse"
+    return encode_answer("admission_decide", exact, paper=paper, **fields)
+
+
 def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
     """Return the answer of ``admission decide`` as text, with the hours at which it looks ahead."""
     span = f"{horizons[0]:g} to {horizons[-1]:,.6g} hours" if len(horizons) > 1 else f"{horizons[0]:g} hours"
-    return [
+    lines = [
         f"each policy accepts if its threshold is above ({many(len(horizons), 'horizon')}, {span} ahead)",
         f"zeroth moment   {answer.zeroth:.6g} cores",
         f"first moment    {answer.first:.6g} cores (paper's moments: {answer.paper.first:.6g})",
         f"second moment   {answer.second:.6g} (paper's moments: {answer.paper.second:.6g})",
     ]
+    if answer.judged_by == "priors":
+        lines.append("every deployment is judged by the priors alone; thresholds of tune need what was seen (--state)")
+    if answer.verdict is not None:
+        share = f", {100 * answer.needed / answer.threshold:.4g} % of it" if answer.threshold else ""
+        unit = "" if answer.policy == "second" else " cores"
+        number = f"{answer.needed:.6g}{unit} against the threshold {answer.threshold:.6g}{share}"
+        reason = number if answer.fits else "it does not fit"
+        lines.append(f"{answer.verdict}: {answer.policy} moment, {reason}")
+    return lines
 
 
 def optimal_answer(optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]) -> Answer:
@@ -159,15 +201,46 @@ def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
     meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
     misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
     more = ["                   more or longer runs may decide (--replications, --until)"]
-    range_ends = ", the end of the range searched" if len(answer.tried) == 1 else ""
+    at_end = len(answer.tried) == 1 or answer.threshold == answer.tried[-1][0]
+    last = ", the end of the range searched" if at_end else ""
     return [
         INTERVALS,
-        f"threshold          {answer.threshold:.6g}, the greatest tried whose mean meets the SLA{range_ends}",
+        f"threshold          {answer.threshold:.6g}, the greatest on the ladder whose fitted share meets the SLA{last}",
         f"                   by intervals over the runs, {meets}, and {misses}",
         *(more if low == 0 or high is None else ()),
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",
+        "                   both by fresh runs at this threshold",
         f"runs               {until:g} hours from an empty cluster, the first {warmup:g} not measured (--warmup)",
+    ]
+
+
+def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replications: int) -> Answer:
+    """Return the answer of ``admission compare``."""
+    parts = [
+        Fields(
+            row,
+            policy=row.frontier.policy.name,
+            moments=row.frontier.policy.moments,
+            above_first=row.above,
+            ladder=list(zip(row.frontier.thresholds.tolist(), row.frontier.shares.tolist(), strict=True)),
+        )
+        for row in rows
+    ]
+    return encode_answer("admission_compare", sla=sla, replications=replications, bound=bound.utilisation, rows=parts)
+
+
+def compared_lines(answer: Answer) -> list[str]:
+    """Return the answer of ``admission compare`` as text."""
+    table = [["policy", "observations", "threshold", "utilisation", "above the first"]]
+    for row in answer.rows:
+        above = "" if row.above_first is None else with_interval(row.above_first, 4)
+        used = with_interval(row.utilisation, 5, least=0.0, most=1.0) + ("" if row.reached else " (SLA not reached)")
+        table.append([row.policy, str(row.observations), f"{row.threshold:.6g}", used, above])
+    return [
+        f"{INTERVALS}; {many(answer.replications, 'world')}, the same for all",
+        *aligned(table, right=0),
+        f"no policy uses more than {with_interval(answer.bound, 5, least=0.0, most=1.0)} (pathwise)",
     ]
 
 

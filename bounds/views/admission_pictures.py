@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bounds.views.panels import Bars, picture_of_panels
 from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, finish, legend_above, save, styled
 from fluid.admission.law.absorption import exact_moments
 from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law.cluster import Priors
 from fluid.admission.law.size_law import parameters_law
 from fluid.admission.simulation.simulate import AdmissionResult
+from fluid.admission.study.frontier import Compared
 from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
 
@@ -89,7 +91,9 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     share = np.array([interval.mean for _, interval in tried])
     ends = np.clip([[i.mean - max(0.0, i.low), i.high - i.mean] for _, i in tried], 0.0, None).T
     look: dict[str, Any] = {"color": PALETTE[0], "ms": 4, "lw": 1, "capsize": 3}
-    axes.errorbar(at, share, ends, fmt="o-", label="tried, with 95 % intervals", **look)
+    axes.errorbar(at, share, ends, fmt="o", label="tried, with 95 % intervals", **look)
+    fitted = [share for _, share in sorted(zip([x for x, _ in found.tried], found.fitted, strict=True))]
+    axes.plot(at, fitted, color=PALETTE[0], lw=1.2, label="fit")
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
     axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
     unit = "1" if found.policy.name == "second" else "cores"
@@ -105,6 +109,20 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
         axes.set_xscale("log")
     legend_above(axes)
     save(picture, target)
+
+
+def picture_of_comparison(rows: Sequence[Compared], bound: Interval, sla: float, target: str | Path) -> None:
+    """Draw the utilisation of policies at equal SLA with 95 % intervals, and the most that any policy can use."""
+    names = [
+        f"{row.frontier.policy.name} moment, {row.observations} observations"
+        + ("" if row.reached else " (SLA not reached)")
+        for row in rows
+    ]
+    used = [("utilisation", [row.utilisation.mean for row in rows])]
+    ends = [(row.utilisation.low, row.utilisation.high) for row in rows]
+    label = f"utilisation (share of cores); no policy uses more than {bound.mean:.4f} (pathwise)"
+    panel = Bars(label, names, used, f"SLA {sla:g}", whiskers=ends)
+    picture_of_panels([panel], target, "Admission policies at equal SLA", columns=1, height=0.9 + 0.3 * len(rows))
 
 
 @styled

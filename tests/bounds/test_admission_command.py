@@ -11,6 +11,9 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.answers import schema
+from fluid.admission.law.admission_files import read_admission
+from fluid.admission.law.belief import Observed, exact_belief
+from fluid.admission.law.moments import belief_moments
 from fluid.admission.simulation.outlook import aligned_horizons
 
 ROOT = Path(__file__).parent.parent.parent
@@ -83,6 +86,92 @@ def test_decide(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert made["first"] == pytest.approx(max(means))
     second = max(v / (v + (100 - m) ** 2) for m, v in zip(means, variances, strict=True))
     assert made["second"] == pytest.approx(second)
+
+
+TENANTS = """name,cores,core_deaths,core_time,alive_time,scale_outs,extra_cores,sizes
+web,3,4,9.5,3,2,4,3
+quiet,4,0,8,2,0,3,1
+"""
+COLUMNS = TENANTS.splitlines()[0].split(",")
+
+
+def test_decide_by_what_was_seen(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The posterior of every deployment, by the belief of another file; the arrival's size is an observation."""
+    path = tmp_path / "tenants.csv"
+    path.write_text(TENANTS)
+    cluster = read_admission(worked)
+    common = ["decide", worked, "--arriving", "2", "--horizons", "1,2,10"]
+    made = answer([*common, "--state", str(path)], capsys)
+    seen = [Observed(4, 9.5, 3, 2, 4, 3), Observed(0, 8, 2, 0, 3, 1), Observed(extra_cores=1, sizes=1)]
+    beliefs = [exact_belief(cluster.priors, one) for one in seen]
+    parts = [[belief_moments(b, c, t) for b, c in zip(beliefs, (3, 4, 2), strict=True)] for t in (1.0, 2.0, 10.0)]
+    assert (made["zeroth"], made["judged_by"]) == (9, "posteriors")
+    assert made["first"] == pytest.approx(max(sum(m.mean for m in row) for row in parts), rel=1e-9)
+    bounds = [(sum(m.variance for m in row), 100 - sum(m.mean for m in row)) for row in parts]
+    assert made["second"] == pytest.approx(max(v / (v + free**2) for v, free in bounds), rel=1e-9)
+    rows = [dict(zip(COLUMNS, line.split(","), strict=True)) for line in TENANTS.splitlines()[1:]]
+    as_json = tmp_path / "tenants.json"
+    as_json.write_text(
+        json.dumps({"deployment": [{k: v if k == "name" else float(v) for k, v in row.items()} for row in rows]})
+    )
+    assert answer([*common, "--state", str(as_json)], capsys) == made
+    by_priors = answer([*common, "--active", "3,4"], capsys)
+    assert by_priors["judged_by"] == "priors"
+    assert abs(by_priors["first"] / made["first"] - 1) > 0.01
+
+
+def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tenants.csv"
+    path.write_text(TENANTS)
+    common = ["decide", worked, "--state", str(path), "--arriving", "2", "--policy"]
+    number = answer([*common, "second", "--threshold", "1"], capsys)["needed"]
+    for factor, verdict in ((1.001, "admit"), (0.999, "refuse")):
+        made = answer([*common, "second", "--threshold", repr(number * factor)], capsys)
+        assert (made["verdict"], made["second"]) == (verdict, number)
+    paper = answer([*common, "first", "--threshold", "9", "--moments", "paper"], capsys)
+    assert paper["needed"] == paper["paper"]["first"]
+    full = answer(
+        ["decide", worked, "--active", "90", "--arriving", "20", "--policy", "zeroth", "--threshold", "200"], capsys
+    )
+    assert (full["fits"], full["verdict"]) == (False, "refuse")
+    empty = tmp_path / "empty.csv"
+    empty.write_text(TENANTS.splitlines()[0] + "\n")
+    assert answer(["decide", worked, "--state", str(empty), "--arriving", "3"], capsys)["zeroth"] == 3
+
+
+def test_decide_with_an_sla_takes_the_threshold_of_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
+    store = ["--store", str(tmp_path / "runs.db")]
+    tuned = answer(["tune", str(path), "--policy", "zeroth", "--sla", "0.05", "--until", "500", *store], capsys)
+    arguments = ["decide", str(path), "--active", "9", "--arriving", "2", "--policy", "zeroth", "--sla", "0.05"]
+    made = answer([*arguments, "--until", "500", *store], capsys)
+    assert made["threshold"] == tuned["threshold"]
+    assert made["verdict"] == ("admit" if tuned["threshold"] > 11 else "refuse")
+
+
+def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, store, picture = tmp_path / "tiny.toml", tmp_path / "runs.db", tmp_path / "gain.png"
+    path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
+    arguments = ["compare", str(path), "--policies", "zeroth,second", "--observations", "0,5", "--sla", "0.05"]
+    arguments += ["--until", "900", "--replications", "8", "--steps", "4", "--store", str(store)]
+    made = answer([*arguments, "--plot", str(picture)], capsys)
+    assert [(row["policy"], row["observations"]) for row in made["rows"]] == [
+        ("zeroth", 0),
+        ("second", 0),
+        ("second", 5),
+    ]
+    assert made["rows"][0]["above_first"] is None
+    for row in made["rows"]:
+        low, high = row["utilisation"]["ci95"]
+        assert low <= row["utilisation"]["mean"] <= high
+        assert row["utilisation"]["mean"] < made["bound"]["mean"]
+        shares = [share for _, share in row["ladder"]]
+        assert min(shares) <= 0.05 <= max(shares) or not row["reached"]
+    gap = made["rows"][1]["utilisation"]["mean"] - made["rows"][0]["utilisation"]["mean"]
+    assert made["rows"][1]["above_first"]["mean"] == pytest.approx(gap)
+    assert picture.stat().st_size > 5_000
+    assert answer(arguments, capsys) == made, "taken up from the store"
 
 
 def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,6 +267,15 @@ def test_bad_files_get_one_line(
         (["tune", "FILE", "--policy", "first", "--sla", "0.1", "--horizons", "2,1"], "--horizons"),
         (["exact", "FILE", "--policy", "zeroth", "--threshold", "1", "--most-deployments", "2"], "kind"),
         (["optimal", str(ROOT / "examples" / "four_types.toml")], "cluster"),
+        (["simulate", "FILE", "--policy", "zeroth", "--threshold", "1", "--until", "1", "--workers", "0"], "--workers"),
+        (["simulate", "FILE", "--policy", "zeroth", "--threshold", "1", "--until", "1e18"], "--until"),
+        (["simulate", "FILE", "--policy", "everybody", "--threshold", "1", "--until", "1"], "--policy"),
+        (["compare", "FILE", "--sla", "0.1", "--observations", "0.5"], "--observations"),
+        (["compare", "FILE", "--sla", "1.5"], "--sla"),
+        (["decide", "FILE", "--active", "3", "--arriving", "1", "--policy", "zeroth"], "--policy"),
+        (["decide", "FILE", "--active", "3", "--arriving", "1", "--threshold", "4"], "--policy"),
+        (["decide", "FILE", "--active", "3", "--state", "x.csv", "--arriving", "1"], "--state"),
+        (["decide", "FILE", "--active", "3"], "--arriving"),
     ],
 )
 def test_bad_options_get_one_line(
@@ -186,6 +284,29 @@ def test_bad_options_get_one_line(
     assert run(["admission", *(worked if x == "FILE" else x for x in arguments)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
+    assert problem in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("cores,", "core,", ":1: expected a header"),
+        ("web,3,", "web,0,", ":2: cores"),
+        ("9.5", "soon", ":2: core_time"),
+        ("quiet,4,0,8,2", "quiet,4,0,1,2", ":3: core_time: expected at least alive_time"),
+        (",0,3,1", ",0,3", ":3: expected 8 fields"),
+        ("web,3,", "web,99,", "expected at most the capacity"),
+    ],
+)
+def test_bad_states_get_one_line(
+    old: str, new: str, problem: str, worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tenants.csv"
+    path.write_text(TENANTS.replace(old, new, 1))
+    assert run(["admission", "decide", worked, "--state", str(path), "--arriving", "2"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(str(path))
     assert problem in said
 
 

@@ -54,7 +54,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ),
         (["attack", RULE, "--types", "1.5"], "--types: expected a whole number from 1 to 8, got 1.5"),
         (["attack", RULE, "--evaluations", "0"], "--evaluations: expected a whole number of at least 1, got 0"),
-        (["admission", "decde"], "packproof admission: expected one of the commands belief, decide, exact, law, mom"),
+        (["admission", "decde"], "packproof admission: expected one of the commands belief, compare, decide, ex"),
         (["catalogue", "x", "y", "z"], "packproof catalogue: expected no more words, got 'y z'"),
         (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, completion, "),
         (["worst", FOUR], f"--vary: missing, expected what may change in {FOUR}: one of workload, rewards, all"),
@@ -232,6 +232,7 @@ READERS = {
     "export F --format lp --out S": "certificate",
     "admission moments F --at 1 --size 4": "admission",
     "admission belief ADMISSION --observed F": "observed",
+    "admission decide ADMISSION --state F --arriving 4": "tenants",
 }
 """Commands, and the kind of file that they take as F."""
 

@@ -28,6 +28,9 @@ from theory.errors import InputError
 WORKED = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
 """Priors of an example that was worked by hand and by other programs."""
 
+ABSOLUTE, RELATIVE = 2e-4, 2e-3
+"""What two quadratures of wide laws may differ by, beside the error that is stated."""
+
 STAND_IN = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
 
 
@@ -133,6 +136,70 @@ def test_renewal_is_uniformisation() -> None:
         assert alive == pytest.approx(1 - law.zero, abs=1e-8)
         assert mean == pytest.approx(law.mean, rel=1e-8)
         assert second - mean**2 == pytest.approx(law.variance, rel=1e-7)
+
+
+@pytest.mark.parametrize(("r", "sigma", "size", "t"), [(31.0, 0.5, 1, 0.5), (31.0, 2.0, 3, 0.2), (200.0, 0.3, 1, 0.05)])
+def test_renewal_with_fast_scale_outs_is_uniformisation(r: float, sigma: float, size: int, t: float) -> None:
+    """Rates r at which exp(-r tau) underflows within the range: death before growth, on a grid of its own."""
+    law = parameters_law(WORKED, 1.0, r, sigma, size, t)
+    visits = renewal.first_visits(np.array([r]), np.array([sigma]), size, t, 200)
+    alive, mean = renewal._sizes_given(visits, np.array([t]))[:2, 0, 0] * np.exp(-WORKED.delta * t)
+    assert alive == pytest.approx(1 - law.zero, abs=1e-8)
+    assert mean == pytest.approx(law.mean, rel=1e-7)
+    endless = renewal.first_visits(np.array([r, 1e6, 1e12]), np.full(3, sigma), size, renewal.RANGE, 200)
+    assert visits.absorbed[0, -1] <= endless.absorbed[0, -1] < 1.1 * visits.absorbed[0, -1], "death comes soon or never"
+    assert np.all(np.diff(endless.absorbed[:, -1]) <= 0)
+    assert endless.absorbed[2, -1] == 0
+
+
+def nodes_of(law: Gamma, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Equally spaced nodes of the logarithm, and their weights."""
+    from scipy.special import gammainccinv, gammaincinv
+
+    s = np.linspace(np.log(max(gammaincinv(law.shape, 1e-7), 1e-30)), np.log(gammainccinv(law.shape, 1e-9)), count)
+    weight = np.exp(law.shape * s - np.exp(s))
+    return np.exp(s) / law.rate, weight / weight.sum()
+
+
+@pytest.mark.parametrize("kappa", [-0.1, 0.5])
+def test_exact_moments_are_quadratures(kappa: float) -> None:
+    """Laws by a quadrature of their own: every mu has its own rates, times and first visits."""
+    shape, t = 0.3, 24.0
+    priors = Priors(Gamma(shape, 6 * shape), Gamma(2, 4), Gamma(60, 30), kappa, 0.05)
+    exact = renewal.exact_moments(priors, 4, t)
+    (mus, of_mu), (lams, of_lam), (sigmas, of_sigma) = (
+        nodes_of(law, count) for law, count in ((priors.mu, 120), (priors.lam, 24), (priors.sigma, 8))
+    )
+    total = np.zeros(2)
+    for mu, weight in zip(mus, of_mu, strict=True):
+        r, sigma = np.repeat(lams * mu ** (kappa - 1), len(sigmas)), np.tile(sigmas, len(lams))
+        visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 120)
+        given = renewal._sizes_given(visits, np.array([mu * t]))[:2, :, 0] @ np.outer(of_lam, of_sigma).ravel()
+        total += weight * np.exp(-priors.delta * mu * t) * given
+    assert exact.alive == pytest.approx(total[0], abs=ABSOLUTE + exact.error)
+    assert exact.mean == pytest.approx(total[1], rel=RELATIVE, abs=ABSOLUTE + exact.error)
+
+
+@pytest.mark.parametrize("shape", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("kappa", [0.0, 0.5, 1.0, 2.5])
+@pytest.mark.parametrize("t", [0.1, 24.0, 26280.0])
+def test_exact_moments_answer_on_a_grid_of_priors(shape: float, kappa: float, t: float) -> None:
+    """A coarse quadrature on every prior: numbers that laws of sizes can have, below those of M (O + N)."""
+    priors = Priors(Gamma(shape, 6 * shape), Gamma(0.8, 0.4), Gamma(0.4, 0.05), kappa, 0.05)
+    exact, above = renewal.exact_moments(priors, 4, t, work=4_000_000), joint_moments(priors, 4, t)
+    slack = exact.error * (1 + above.mean) + 1e-9
+    assert -slack <= exact.alive <= 1 + slack
+    assert exact.alive - slack <= exact.mean <= above.mean + slack, "a living deployment has a core"
+    assert exact.error < 0.05
+
+
+def test_laws_that_would_take_gigabytes_are_refused() -> None:
+    priors = Priors(Gamma(0.001, 1.0), Gamma(0.8, 0.4), Gamma(0.4, 0.05), -1.0, 0.05)
+    with pytest.raises(InputError, match="shape"):
+        renewal.exact_moments(priors, 4, 24.0)
+    steep = Priors(Gamma(0.5, 3.0), Gamma(0.8, 0.4), Gamma(0.4, 0.05), 99.0, 0.05)
+    with pytest.raises(InputError, match="kappa"):
+        renewal.exact_moments(steep, 4, 24.0)
 
 
 def test_law_of_pure_death_is_binomial() -> None:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
-from fluid.admission.law.moments import Moments, kind_moments, mixture
-from fluid.admission.law.thresholds import cantelli
-from fluid.admission.simulation.outlook import aligned_horizons
+from fluid.admission.law.thresholds import POLICIES, needed_over
+from fluid.admission.simulation.outlook import aligned_horizons, fill_kinds, new_outlook
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.chains.elimination import stationary
 from theory.errors import InputError, TooLargeError
@@ -176,41 +175,29 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
 
     Moment policies see labels, and expect what the kinds do by `Dynamics.believed`.
     """
-    capacity = space.cluster.capacity
-    kinds = space.cluster.kinds
+    arriving = space.dynamics.arriving
     if not policy.labelled:
         raise InputError("--unlabelled: a chain of known kinds cannot hold beliefs about hidden ones")
     fits = space.entered >= 0
     needed = np.full(fits.shape, np.inf)
     if policy.name in ("everybody", "zeroth"):
-        sizes = np.array([size for _, size in space.dynamics.arriving])
+        sizes = np.array([size for _, size in arriving])
         active = space.cores[:, None] + sizes if policy.name == "zeroth" else np.zeros(fits.shape)
         return np.where(fits, active, np.inf)
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
-    moments_of_pair: dict[Pair, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-
-    def expected(pair: Pair, t: float) -> Moments:
-        weights = space.dynamics.believed[pair[0]]
-        return mixture([(float(weights[k]), kind_moments(kinds[k], pair[1], t)) for k in np.flatnonzero(weights)])
-
-    def part(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if pair not in moments_of_pair:
-            moments = [expected(pair, float(t)) for t in horizons]
-            moments_of_pair[pair] = np.array([m.mean for m in moments]), np.array([m.variance for m in moments])
-        return moments_of_pair[pair]
-
+    number = {pair: i for i, pair in enumerate({pair: 0 for state in (*space.states, arriving) for pair in state})}
+    view = new_outlook(space.cluster, horizons, len(number), direct=True)
+    for pair, i in number.items():
+        fill_kinds(view, i, float(pair[1]), np.ascontiguousarray(space.dynamics.believed[pair[0]], float))
+    code, marginal = POLICIES.index(policy.name), float(policy.marginal)
     for i, state in enumerate(space.states):
-        if not fits[i].any():
-            continue
-        mean, variance = np.zeros(len(horizons)), np.zeros(len(horizons))
-        for pair in state:
-            mean, variance = mean + part(pair)[0], variance + part(pair)[1]
+        inside = [number[pair] for pair in state]
+        mean, variance = view.mean[inside].sum(axis=0), view.variance[inside].sum(axis=0)
         for k in np.flatnonzero(fits[i]):
-            new_mean, new_variance = part(space.dynamics.arriving[int(k)])
-            value = mean + new_mean
-            if policy.name == "second":
-                value = np.where(value < capacity, cantelli(value, variance + new_variance, capacity), 2.0)
-            needed[i, k] = value[new_mean >= policy.marginal].max(initial=0.0)
+            own = number[arriving[int(k)]]
+            needed[i, k] = needed_over(
+                code, mean + view.mean[own], variance + view.variance[own], view.mean[own], view.capacity, marginal
+            )
     return needed
 
 

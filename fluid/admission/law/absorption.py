@@ -28,9 +28,20 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Gamma, InitialSize, Priors
 from theory.compiled import kernel
+from theory.errors import TooLargeError
 
 RANGE = 16.0
 """Units of core lifetimes that are solved; p is constant beyond, up to exp(-16)."""
+
+FAST, NEVER = 30.0, 1e9
+"""Rates r of scale-outs in a core lifetime. From FAST on, a deployment that dies does so within SHORT / r lifetimes, or
+has cores for good: p is below exp(-r (1 - exp(-SHORT / r))), at most 6e-12, from there on. From NEVER on it does not
+die: C cores end before a scale-out with probability at most 1 / (1 + r)."""
+
+SHORT = 60.0
+
+MOST_PAIRS = 4_000_000
+"""Most pairs of nodes of mu and of r: arrays of each take tens of megabytes, and there are dozens."""
 
 FINE = 500_000_000
 """Products of the finer of two quadratures, about half a second."""
@@ -106,17 +117,30 @@ def _absorption(
     """The step, A and its two decayed integrals, with one step."""
     h = until / steps
     tau = h * np.arange(steps + 1)
+    rates = np.asarray(r, float)
+    solved = np.zeros((len(r), steps + 1))
+    for one in np.unique(sigma):  # p depends on r by a power alone
+        rows = np.flatnonzero((sigma == one) & (rates < FAST))
+        solved[rows] = _visited(rates[rows], one, size, until, steps)
+    for row in np.flatnonzero((rates >= FAST) & (rates < NEVER)):
+        # on a grid of its own, of the same number of steps: the whole rise of A may be within one step of the other
+        short = min(until, SHORT / rates[row])
+        (values,) = _visited(rates[row : row + 1], float(sigma[row]), size, short, steps)
+        solved[row] = np.interp(tau, short / steps * np.arange(steps + 1), values)
+    return h, solved, _decayed(solved, h, 1.0), _decayed(solved, h, 2.0)
+
+
+def _visited(r: NDArray[np.float64], sigma: float, size: int, until: float, steps: int) -> NDArray[np.float64]:
+    """A at 0, h, ..., `until` for rates r of one sigma, float64[n, m + 1]."""
+    h = until / steps
+    tau = h * np.arange(steps + 1)
     x, w = np.polynomial.legendre.leggauss(4)
     inner = (tau[:-1, None] + h * (1 + x) / 2).ravel()
     with np.errstate(divide="ignore"):
         old_gone = size * np.log(-np.expm1(-tau))
-    solved = np.zeros((len(r), steps + 1))
-    for one in np.unique(sigma):  # p depends on r by a power alone
-        rows = np.flatnonzero(sigma == one)
-        rate = -np.asarray(r, float)[rows, None]
-        cells = np.exp(rate * log_generating(one, inner)).reshape(len(rows), steps, len(x)) @ (w / 2)
-        solved[rows] = _solved(cells, np.exp(old_gone + rate * log_generating(one, tau)))
-    return h, solved, _decayed(solved, h, 1.0), _decayed(solved, h, 2.0)
+    rate = -r[:, None]
+    cells = np.exp(rate * log_generating(sigma, inner)).reshape(len(r), steps, len(x)) @ (w / 2)
+    return np.asarray(_solved(cells, np.exp(old_gone + rate * log_generating(sigma, tau))))
 
 
 @kernel
@@ -228,6 +252,20 @@ def log_nodes(law: Gamma, density: float, least: float = 0.0) -> tuple[NDArray[n
     return np.exp(s), weight
 
 
+def mu_nodes(priors: Priors, size: int, t: float, density: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return nodes of mu and their weights, float64[n] each, for the size at time t.
+
+    A deployment so slow that in the time ahead it has less than 1e-9 ended cores, and asks for less than 1e-9, stays as
+    it is: where scale-outs are rare for small mu (kappa > 0), all of these are one node.
+    """
+    least = 0.0
+    if priors.kappa > 0:
+        asks = np.log(1e-9 / (t * priors.lam.mean * mean_size(priors))) / priors.kappa
+        log_least = min(float(np.log(1e-9 / (t * size))), float(asks)) / np.log(10)
+        least = 10.0 ** max(-290.0, 3 * np.floor(log_least / 3))  # one of few, so that solved tables serve many times
+    return log_nodes(priors.mu, 4 * density, least)
+
+
 def mean_size(priors: Priors) -> float:
     """Return the mean size of a scale-out."""
     return 1 + priors.sigma.mean
@@ -249,7 +287,14 @@ def r_nodes(
     power = priors.kappa - 1
     drift = np.log(mu[mu_weight > 1e-16]) * power
     low, high = np.log(lam[0]) + drift.min(), np.log(lam[-1]) + drift.max()
-    log_r = np.linspace(low, high, int(np.ceil((high - low) / np.log(lam[1] / lam[0]))) + 1)
+    count = int(np.ceil((high - low) / np.log(lam[1] / lam[0]))) + 1
+    if count * len(mu) > MOST_PAIRS or max(-low, high) > 700:
+        raise TooLargeError(
+            f"deployments: {count:,} values of lambda mu^(kappa - 1) and {len(mu):,} of mu for one law, expected at "
+            f"most {MOST_PAIRS:,} pairs and values in the range of floats: mu or lambda has too small a shape, or "
+            f"kappa is too far from 1"
+        )
+    log_r = np.linspace(low, high, count)
     log_lam = log_r[None, :] - power * np.log(mu)[:, None]
     raw = priors.lam.shape * log_lam - priors.lam.rate * np.exp(np.minimum(log_lam, 700.0))
     weight = np.exp(raw - raw.max(axis=1, keepdims=True))
@@ -262,23 +307,31 @@ def _mixed(priors: Priors, size: int, t: float, work: int, density: float) -> ND
     All mu share the nodes of r = lambda mu^(kappa - 1), equally spaced in log r, so that the renewal equation is solved
     once for each (r, sigma).
     """
-    mu, mu_weight = log_nodes(priors.mu, 4 * density)
+    mu, mu_weight = mu_nodes(priors, size, t, density)
     sigma, sigma_weight = gamma_grid(priors.sigma, density)
     r, r_weight = r_nodes(priors, mu, mu_weight, density)
     running = replace(priors, delta=0.0, initial=InitialSize())  # what the first visits depend on
-    table = _visits_on_grid(running, size, float(min(RANGE, t * mu[-1])), work, density)
+    table = _visits_on_grid(running, size, float(min(RANGE, t * mu[-1])), work, density, tuple(r.tolist()))
     tau = mu * t
-    values = _sizes_given(table, tau)  # float64[3, n, mu]
-    shaped = values.reshape(3, len(r), len(sigma), len(mu))
-    shutdown = np.exp(-priors.delta * tau)
-    return np.asarray(np.einsum("qrsm,mr,s,m->q", shaped, r_weight, sigma_weight, mu_weight * shutdown, optimize=True))
+    weight = r_weight.T * (mu_weight * np.exp(-priors.delta * tau))  # float64[r, mu]
+    total = np.zeros(3)
+    for s, share in enumerate(sigma_weight):  # one sigma at a time: all pairs times all mu may be gigabytes
+        total += share * np.einsum("qrm,rm->q", _sizes_given(_rows(table, slice(s, None, len(sigma))), tau), weight)
+    return total
+
+
+def _rows(table: Absorption, rows: slice) -> Absorption:
+    """Some of the pairs of a table."""
+    parts = (table.r, table.sigma, table.absorbed, table.first, table.second)
+    return Absorption(table.step, table.size, *(part[rows] for part in parts))
 
 
 @lru_cache(maxsize=2)  # a fine one and a coarse one: all times that are far ahead ask for the same
-def _visits_on_grid(priors: Priors, size: int, until: float, work: int, density: float) -> Absorption:
-    """The first visits at all pairs of nodes (r, sigma), sigma fastest; the time ahead is in `until` alone."""
+def _visits_on_grid(
+    priors: Priors, size: int, until: float, work: int, density: float, r: tuple[float, ...]
+) -> Absorption:
+    """The first visits at all pairs of nodes (r, sigma), sigma fastest; the time ahead is in `until` and r alone."""
     sigma, _ = gamma_grid(priors.sigma, density)
-    r, _ = r_nodes(priors, *log_nodes(priors.mu, 4 * density), density)
     grid_r, grid_sigma = (a.ravel() for a in np.meshgrid(r, sigma, indexing="ij"))
     steps = int(np.clip((work / (2.5 * len(grid_r))) ** 0.5, 100, 2000))
     return first_visits(grid_r, grid_sigma, size, until, steps)

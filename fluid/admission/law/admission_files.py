@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.admission.law.belief import Observed
+from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
+from theory.files.comma_separated import rows_of_table
 from theory.files.document import Fields, Numeral, read_document
 
 TABLES = ("cluster", "deployments", "kind")
@@ -131,6 +133,10 @@ def read_observed(path: str | Path) -> Observed:
     """
     fields = Fields(read_document(path), str(path))
     fields.refuse_other_kinds("what was observed of a deployment", "core_deaths", each="field")
+    return _observed(fields)
+
+
+def _observed(fields: Fields) -> Observed:
     deaths = fields.integer("core_deaths")
     core_time = float(fields.number("core_time", "hours, at least 0"))
     alive_time = float(fields.number("alive_time", "hours, at least 0"))
@@ -141,4 +147,46 @@ def read_observed(path: str | Path) -> Observed:
     try:
         return Observed(deaths, core_time, alive_time, scale_outs, extra, sizes)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        fields.fail("", str(error))
+
+
+def read_state(path: str | Path) -> list[Tenant]:
+    """Read the deployments of a cluster: what each has now, and what was seen of it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV (its name ends in ``.csv``) with the columns ``cores`` and those of `read_observed`, in any order, and
+        perhaps ``name``; otherwise TOML or JSON with such fields in a list ``deployment``. No row is an empty cluster.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the line or the deployment, the field and what was expected.
+    """
+    if Path(path).suffix.lower() != ".csv":
+        top = Fields(read_document(path), str(path))
+        top.refuse_other_kinds("the deployments of a cluster", "deployment")
+        rows = top.take("deployment", "a list of deployments, each with cores and what was observed")
+        if not isinstance(rows, list):
+            top.fail("deployment", "expected a list of deployments, each with cores and what was observed")
+        top.finish(("deployment",))
+        return [_tenant(Fields(row, str(path), f"deployment[{i}]")) for i, row in enumerate(rows, 1)]
+    lines = [(line, [cell.strip() for cell in row]) for line, row in rows_of_table(path) if any(row)]
+    names = lines[0][1] if lines else []
+    columns = ["cores", *(one.name for one in dataclass_fields(Observed))]
+    if sorted(name for name in names if name != "name") != sorted(columns):
+        raise InputError(f"{path}:1: expected a header with {', '.join(columns)}, and perhaps name, each once")
+    tenants = []
+    for line, row in lines[1:]:
+        if len(row) != len(names):
+            raise InputError(f"{path}:{line}: expected {len(names)} fields, got {len(row)}")
+        tenants.append(_tenant(Fields(dict(zip(names, row, strict=True)), f"{path}:{line}")))
+    return tenants
+
+
+def _tenant(fields: Fields) -> Tenant:
+    if fields.has("name"):
+        fields.take("name", "the name of a deployment")
+    cores = fields.integer("cores", "a whole number of at least 1", least=1)
+    return Tenant(cores, _observed(fields))

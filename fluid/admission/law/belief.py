@@ -15,14 +15,16 @@ its mean in the law of lambda.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Gamma, Priors, moment_of_power
+from theory.compiled import plain, step
 from theory.errors import InputError
 
 
@@ -105,6 +107,25 @@ class Observed:
 
 
 @dataclass(frozen=True)
+class Tenant:
+    """A deployment as it is now.
+
+    Attributes
+    ----------
+    cores : int
+        Active ones.
+    observed : Observed
+        What was seen of it since it arrived; nothing if it is judged by its prior alone.
+    priors : Priors or None
+        What was believed before that; None for the priors of the cluster.
+    """
+
+    cores: int
+    observed: Observed = field(default_factory=Observed)
+    priors: Priors | None = None
+
+
+@dataclass(frozen=True)
 class Belief:
     """The exact law of (mu, lambda, sigma).
 
@@ -167,6 +188,25 @@ class PlugIn:
         return Priors(self.mu, self.lam, self.sigma, self.kappa, self.delta)
 
 
+@step
+def log_density(s: Any, power: Any, rate: Any, shape: Any, base: Any, alive: Any, kappa: Any) -> Any:
+    """Return the logarithm of the density of s = log mu, up to a constant: the belief that all of packproof uses.
+
+    ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape``, with powers and rates as in the text above.
+    """
+    return power * s - rate * np.exp(s) - shape * np.log(base + alive * np.exp(kappa * s))
+
+
+@step
+def slope_and_curvature(s: Any, power: Any, rate: Any, shape: Any, base: Any, alive: Any, kappa: Any) -> Any:
+    """Return the first derivative of `log_density` in s, and minus the second, which is greater than 0."""
+    death, grow = rate * np.exp(s), alive * np.exp(kappa * s)
+    share = grow / (base + grow)
+    return power - death - shape * kappa * share, death + shape * kappa * kappa * share * (1.0 - share)
+
+
+_log_density = plain(log_density)
+
 Level = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 NODES_A_DEVIATION = 6.0
@@ -192,12 +232,11 @@ def exact_belief(priors: Priors, observed: Observed, nodes_a_deviation: float = 
     rate = priors.mu.rate + observed.core_time + priors.delta * observed.alive_time
     shape = priors.lam.shape + observed.scale_outs
     base, alive, kappa = priors.lam.rate, observed.alive_time, priors.kappa
-    log_alive = log(alive) if alive > 0 else -inf
+    factor = kappa if alive > 0 else 0.0  # without a time alive, mu^kappa does not count, however large it is
 
     def level(s: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
-            log_density = power * s - rate * np.exp(s) - shape * np.logaddexp(log(base), log_alive + kappa * s)
-        return np.asarray(log_density, float)
+            return np.asarray(_log_density(s, power, rate, shape, base, alive, factor), float)
 
     low, high = _ends(level, log(max(power, 1e-3) / rate))
     spread = _deviation(level, low, high)

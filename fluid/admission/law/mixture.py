@@ -32,7 +32,7 @@ from fluid.admission.law.absorption import (
     gamma_grid,
     interpolated,
     log_generating,
-    log_nodes,
+    mu_nodes,
     r_nodes,
 )
 from fluid.admission.law.cluster import Priors
@@ -96,7 +96,7 @@ def mixed_law(priors: Priors, size: int, t: float, *, tolerance: float = 1e-6) -
 
 def _mixture(priors: Priors, size: int, t: float, tolerance: float, rule: Rule) -> NDArray[np.float64]:
     """The mixed law by one rule."""
-    mu, mu_weight = log_nodes(priors.mu, 4 * rule.density)
+    mu, mu_weight = mu_nodes(priors, size, t, rule.density)
     sigma, sigma_weight = gamma_grid(priors.sigma, rule.density)
     r, r_weight = r_nodes(priors, mu, mu_weight, rule.density)
     tau = mu * t

@@ -17,12 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp, expm1, lgamma, log, log1p
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Belief
 from fluid.admission.law.cluster import Gamma, Kind, Priors, moment_of_power
+from theory.compiled import plain, step
 from theory.errors import InputError
 
 
@@ -187,8 +189,7 @@ def constituents(priors: Priors, size: int, t: float) -> Constituents:
     b00 = moment_of_power(mu, 0, 2 * t)
     O_mean = size * b0
     O_exact = size * b0 * (1 - b0) + size * (size - 1) * (b00 - b0**2)
-    # (16)-(17): the probability that all cores are gone, with E[X] E[S] new ones; Jensen makes it an upper bound of D
-    alive = 1 - (1 - b0) ** size * (1 - b1) ** (scale_outs * s1)
+    alive = _some_left(b0, b1, size, scale_outs * s1)  # Jensen makes it an upper bound of E[D]
     return Constituents(
         X=X,
         S=S,
@@ -201,11 +202,6 @@ def constituents(priors: Priors, size: int, t: float) -> Constituents:
         O_paper=Moments(O_mean, size * b0 * (1 - b0)),
         N_paper=Moments(N_mean, V1_paper + V2),
     )
-
-
-def product_variance(first: Moments, second: Moments) -> float:
-    """Return the variance of a product of independent variables."""
-    return first.variance * second.variance + first.variance * second.mean**2 + first.mean**2 * second.variance
 
 
 def composed_moments(priors: Priors, size: int, t: float, *, exact_new_cores: bool = False) -> Moments:
@@ -232,9 +228,44 @@ def composed_moments(priors: Priors, size: int, t: float, *, exact_new_cores: bo
         return Moments(float(size), 0.0)
     parts = constituents(priors, size, t)
     new = parts.N if exact_new_cores else parts.N_paper
-    total = Moments(parts.O_paper.mean + new.mean, parts.O_paper.variance + new.variance)
-    alive = Moments(parts.M.mean * parts.D.mean, product_variance(parts.M, parts.D))  # (25)
-    return Moments(alive.mean * total.mean, product_variance(alive, total))  # (13), (22)-(24)
+    mean, variance = parts.O_paper.mean + new.mean, parts.O_paper.variance + new.variance
+    return Moments(*_composed_size(parts.M.mean, parts.D.mean, mean, variance))
+
+
+@step
+def sizes_at(u: Any, stays: Any, size: Any, k1: Any, k2: Any, k3: Any) -> Any:
+    """Return E[M (O + N)] and E[(M (O + N))^2] given mu; every moment under a belief is a mean of these.
+
+    u = 1 - exp(-mu t) is the probability that a core has ended, `stays` that of M = 1. Given mu, O is binomial,
+    E[N] = k1 u and E[N^2] = k1 u + k2 (u - u^2 / 2) + k3 u^2; nothing large cancels.
+    """
+    old = size * (1.0 - u)
+    first = stays * (old + k1 * u)
+    second = stays * (old * (u + old + 2.0 * k1 * u) + u * (k1 + k2 * (1.0 - 0.5 * u) + k3 * u))
+    return first, second
+
+
+@step
+def some_left(b0: float, b1: float, size: float, started: float) -> float:
+    """Return the right side of (16)-(17): that a core is left, of `size` old ones and a mean of `started` new ones."""
+    return 1.0 - (1.0 - b0) ** size * max(0.0, 1.0 - b1) ** started
+
+
+@step
+def product_moments(mean: float, variance: float, other: float, other_variance: float) -> tuple[float, float]:
+    """Return mean and variance of a product of independent variables."""
+    return mean * other, variance * other_variance + variance * other * other + mean * mean * other_variance
+
+
+@step
+def composed_size(m: float, d: float, total: float, total_variance: float) -> tuple[float, float]:
+    """Return mean and variance of M D (O + N) from E[M], E[D] and moments of O + N: (13), (25) and (22)-(24)."""
+    alive, alive_variance = product_moments(m, m * (1.0 - m), d, d * (1.0 - d))
+    return product_moments(alive, alive_variance, total, total_variance)
+
+
+_sizes_at, _some_left, _composed_size = plain(sizes_at), plain(some_left), plain(composed_size)
+"""The same as plain Python, for arrays of nodes too."""
 
 
 def given_moments(
@@ -252,14 +283,8 @@ def given_moments(
     E[E[S|sigma]], E[S (S - 1)] and E[E[S|sigma]^2] of the size S of a scale-out.
     """
     s1, s2, s3 = sizes
-    u = -np.expm1(-mu * t)  # a core that was active at the start has ended
-    e0 = np.exp(-shutdown * t)
-    # E[N | mu] = k1 u and E[N^2 | mu] = k1 u + k2 (u - u^2 / 2) + k3 u^2; O is binomial
     k1, k2, k3 = rate / mu * s1, rate / mu * s2, rate_square / mu**2 * s3
-    first = e0 * (size * (1 - u) + k1 * u)
-    old = size * u * (1 - u) + (size * (1 - u)) ** 2 + 2 * size * k1 * u * (1 - u)
-    new = k1 * u + k2 * u * (2 - u) / 2 + k3 * u**2
-    return first, e0 * (old + new)
+    return _sizes_at(-np.expm1(-mu * t), np.exp(-shutdown * t), size, k1, k2, k3)
 
 
 def belief_moments(belief: Belief, size: int, t: float) -> Moments:

@@ -18,8 +18,8 @@ from fluid.admission.law.cluster import Kind, Priors
 from theory.compiled import kernel
 from theory.errors import TooLargeError
 
-WORK = 3e10
-"""Products beyond which a law is refused."""
+WORK = 5e9
+"""Products beyond which a law is refused: tens of seconds."""
 
 TOLERANCE = 1e-12
 """Probability that a law may leave out."""

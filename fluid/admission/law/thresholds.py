@@ -1,31 +1,32 @@
-"""The admission policies as thresholds: zeroth, first and second moment (Definitions 4.1, 4.2 and 4.4).
+"""What the admission policies compare with their thresholds (Definitions 4.1, 4.2, 4.4 and 6.1).
 
 Each policy accepts a deployment if a number, after acceptance, lies below its threshold at every time ahead: the active
-cores; the sum of expected sizes; Cantelli's bound of the probability that the capacity is exceeded.
+cores; the sum of expected sizes; Cantelli's bound of the probability that the capacity is exceeded. `needed_over` is
+that number for all who ask: a single decision, the simulator, and exact chains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.law.cluster import Priors
-from fluid.admission.law.moments import Moments, composed_moments, joint_moments
+from theory.compiled import plain, step
 
 POLICIES = ("zeroth", "first", "second")
 """The policies, by the number of moments that they use."""
 
+ZEROTH, FIRST, SECOND = range(3)
+"""Their places in `POLICIES`."""
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The thresholds above which the policies accept."""
 
-    zeroth: float  # active cores after acceptance
-    first: float  # largest expected number of active cores over the horizons
-    second: float  # largest bound of Cantelli; 1 where the expected cores reach the capacity: no threshold accepts
+@step
+def cantelli_at(mean: float, variance: float, capacity: float) -> float:
+    """Return the bound of Pr[size >= c] at one time, V / (V + (c - E)^2); 1 where E >= c, so no threshold accepts."""
+    free = capacity - mean
+    return variance / (variance + free * free) if free > 0 else 1.0
+
+
+_cantelli_at = np.vectorize(plain(cantelli_at), otypes=[float])
 
 
 def cantelli(mean: NDArray[np.float64], variance: NDArray[np.float64], capacity: float) -> NDArray[np.float64]:
@@ -36,51 +37,29 @@ def cantelli(mean: NDArray[np.float64], variance: NDArray[np.float64], capacity:
     >>> cantelli(np.array([6.0, 12.0]), np.array([4.0, 1.0]), 10.0).tolist()
     [0.2, 1.0]
     """
-    room = np.maximum(capacity - mean, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        bound = variance / (variance + room**2)
-    return np.where(room > 0, bound, 1.0)
+    return np.asarray(_cantelli_at(mean, variance, capacity))
 
 
-def thresholds(
-    priors: Priors,
-    capacity: int,
-    active: Sequence[int],
-    arriving: int,
-    horizons: NDArray[np.float64],
-    moments: Callable[[Priors, int, float], Moments] = joint_moments,
-) -> Thresholds:
-    """Return the thresholds above which the policies accept, for deployments known by their size alone.
+@step
+def needed_over(
+    policy: int,
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    own: NDArray[np.float64],
+    capacity: float,
+    marginal: float,
+) -> float:
+    """Return the number that the first- or second-moment policy compares with its threshold.
 
-    Parameters
-    ----------
-    priors : Priors
-    capacity : int
-    active : sequence of int
-        Cores of each deployment in the cluster.
-    arriving : int
-        Cores of the deployment that asks to enter.
-    horizons : float64[H]
-        Hours ahead.
-    moments : callable
-        Of one deployment by priors, size and time: `joint_moments`, or `composed_moments` for the paper's.
-
-    Notes
-    -----
-    O(H) evaluations for each distinct size.
+    `mean` and `variance`, float64[T], are of all cores at T times ahead after acceptance, and `own` is the mean of the
+    arrival's: times at which it is below `marginal` do not count (Definition 6.1).
     """
-    sizes = [*active, arriving]
-    mean, variance = np.zeros(len(horizons)), np.zeros(len(horizons))
-    for size in sorted(set(sizes)):
-        sums = [moments(priors, size, float(t)) for t in horizons]
-        mean += sizes.count(size) * np.array([one.mean for one in sums])
-        variance += sizes.count(size) * np.array([one.variance for one in sums])
-    return Thresholds(float(sum(sizes)), float(mean.max()), float(cantelli(mean, variance, capacity).max()))
-
-
-def both_thresholds(
-    priors: Priors, capacity: int, active: Sequence[int], arriving: int, horizons: NDArray[np.float64]
-) -> tuple[Thresholds, Thresholds]:
-    """Return the thresholds with exact moments of M (O + N), and with the paper's composition."""
-    arguments = (priors, capacity, active, arriving, horizons)
-    return thresholds(*arguments), thresholds(*arguments, moments=composed_moments)
+    needed = 0.0
+    for n in range(len(mean)):
+        if own[n] < marginal:
+            continue
+        value = mean[n]
+        if policy == SECOND:
+            value = cantelli_at(value, variance[n], capacity)
+        needed = max(needed, value)
+    return needed

@@ -8,32 +8,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.law.thresholds import FIRST, SECOND, ZEROTH
 from fluid.admission.simulation.outlook import (
-    EXACT,
     LABELLED,
-    PAPER,
     PRIORS,
     REFRESHED,
     SINCE_SUMMED,
     Outlook,
     add_part,
-    fill_joint,
+    fill_by_priors,
     fill_kinds,
-    fill_paper,
-    find_nodes,
-    seen_ahead,
+    needed_with,
 )
 from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
 from theory.compiled import kernel, routine, step
 
-ZEROTH, FIRST, SECOND, EVERYBODY = range(4)
-"""Policies; EVERYBODY admits every deployment and grants every scale-out."""
+EVERYBODY = 3
+"""Beside the policies: admits every deployment and grants every scale-out."""
 
 UNLIMITED = 1 << 62
 """No limit of cores, or of deployments at once."""
 
 ACTIVE, FREE = range(2)
 """Entries of `Tenants.counts`."""
+
+THRESHOLD, LEAST, GAIN, AIM = range(4)
+"""Entries of `Tally.control`."""
 
 EVENTS, ARRIVALS, ADMITTED, ASKED, REFUSED, PEAK = range(6)
 """Entries of `Tally.counts`."""
@@ -75,6 +75,7 @@ class Tally(NamedTuple):
     # scale-outs by month of 730 hours
     asked: NDArray[np.int64]
     refused: NDArray[np.int64]
+    control: NDArray[np.float64]  # [4]: threshold, its least value so far, gain in cores, share of refusals aimed at
 
 
 MONTH = 730.0
@@ -136,44 +137,14 @@ def refresh_by_priors(
     core_time: float,
 ) -> None:  # fmt: skip
     """Compute the part of a deployment whose parameters have Gamma priors, by the nodes of its belief."""
-    k, m = tenants.deaths[d], tenants.scale_outs[d]
-    shape, base = world.lam_shape[d] + m, world.lam_rate[d]
-    sigma_shape, sigma_rate = world.sigma_shape[d] + tenants.extra[d], world.sigma_rate[d] + tenants.sizes[d]
-    sigma = sigma_shape / sigma_rate
-    square = sigma * (sigma_shape + 1.0) / sigma_rate
-    # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
-    s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
-    start = tenants.spread[4, d]
-    if view.moments == EXACT:
-        power = world.mu_shape[d] + k + view.kappa * m
-        rate = world.mu_rate[d] + core_time + view.delta * age
-        count, peak = find_nodes(view, power, rate, shape, base, age, start)
-    else:
-        rate = world.mu_rate[d] + core_time
-        count, peak = find_nodes(view, world.mu_shape[d] + k, rate, 0.0, 1.0, 0.0, start)
-        mu_kappa = 0.0
-        for j in range(count):
-            mu_kappa += view.nodes[1, j] * view.nodes[2, j]
-        base += age * mu_kappa  # the plug-in: mu^kappa by its mean
-        age = 0.0
+    asked = tenants.scale_outs[d]
+    spread_mu, mean_mu, spread_rate, mean_rate, peak = fill_by_priors(
+        view, row, size, world.mu_shape[d] + tenants.deaths[d], world.mu_rate[d] + core_time, asked,
+        world.lam_shape[d] + asked, world.lam_rate[d], world.sigma_shape[d] + tenants.extra[d],
+        world.sigma_rate[d] + tenants.sizes[d], age, tenants.spread[4, d],
+    )  # fmt: skip
     tenants.spread[4, d] = peak
-    mean_mu = 0.0
-    square_mu = 0.0
-    mean_rate = 0.0
-    square_rate = 0.0
-    for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
-        grow = shape * mu_kappa / (base + age * mu_kappa)
-        mean_mu += weight * mu
-        square_mu += weight * mu * mu
-        mean_rate += weight * grow
-        square_rate += weight * grow * grow
-    if view.moments == PAPER:
-        lam = shape / base
-        fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
-    else:
-        fill_joint(view, row, count, size, shape, base, age, s1, s2, s3)
-    note_spread(tenants, d, now, square_mu - mean_mu * mean_mu, mean_mu, square_rate - mean_rate * mean_rate, mean_rate)
+    note_spread(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
 
 
 @step
@@ -260,18 +231,7 @@ def accepts(
             add_part(view, tenants.place[tenants.active[i]], 1.0)
     row = len(view.mean) - 1
     refresh_part(view, world, tenants, d, row, now)
-    needed = 0.0
-    for n in range(len(view.at) if view.has_knots else len(view.horizons)):
-        mean, variance, own = seen_ahead(view, row, n)
-        # Definition 6.1: times at which the arrival has hardly a core left do not count
-        if own < marginal:
-            continue
-        value = mean
-        if policy == SECOND:
-            # Cantelli (18): Pr[size >= c] <= V / (V + (c - E)^2); no threshold accepts where E >= c
-            free = view.capacity - mean
-            value = variance / (variance + free * free) if free > 0 else 2.0
-        needed = max(needed, value)
+    needed = needed_with(view, row, policy, marginal)
     tenants.needed[d] = needed
     return bool(needed < threshold)
 
@@ -320,6 +280,10 @@ def scale_out(
     tenants.sizes[d] += 1
     tenants.has_asked[d] = True
     granted = cores + size <= limit
+    if tally.control[GAIN] > 0:  # integral control: the threshold sums up what refusals differ from their share
+        moved = tally.control[THRESHOLD] + tally.control[GAIN] * (tally.control[AIM] - (0.0 if granted else 1.0))
+        tally.control[THRESHOLD] = min(float(limit + 1), moved)
+        tally.control[LEAST] = min(tally.control[LEAST], moved)
     if counts:
         month = int(now / MONTH)
         tally.counts[ASKED] += 1
@@ -372,7 +336,6 @@ def run_events(
     view: Outlook,
     tally: Tally,
     policy: int,
-    threshold: float,
     marginal: float,
     capacity: int,
     most: int,
@@ -407,7 +370,9 @@ def run_events(
         elif what == SCALE_OUT:
             cores += scale_out(world, tenants, tally, batch, cores, limit, now, counts)
         elif what == ARRIVAL:
-            started = decide_arrival(world, tenants, view, batch, policy, threshold, marginal, cores, limit, most, now)
+            started = decide_arrival(
+                world, tenants, view, batch, policy, tally.control[THRESHOLD], marginal, cores, limit, most, now
+            )
             cores += started
             tally.counts[ARRIVALS] += counts
             tally.counts[ADMITTED] += counts and started > 0

@@ -18,21 +18,24 @@ the width of the belief. Horizons that are whole steps apart then need values of
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, log
+from math import ceil, exp, log, pi
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.absorption import cubic_weights
+from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import AdmissionCluster, Priors
-from theory.compiled import step
+from fluid.admission.law.moments import composed_size, sizes_at, some_left
+from fluid.admission.law.thresholds import needed_over
+from theory.compiled import routine, step
 
 FINE = log(2) / 128
 """Step of log mu, and of the table."""
 
 DEPTH = 12.0
-"""Nodes are where the density of log mu is above exp(-12) of its largest value."""
+"""Nodes of simulated beliefs are where the density of log mu is above exp(-12) of its largest value."""
 
 NODES = 4096
 """Most nodes of a belief."""
@@ -76,6 +79,7 @@ class Outlook(NamedTuple):
     kappa: float
     delta: float
     tolerance: float
+    depth: float  # nodes of beliefs are where the density of log mu is above exp(-depth) of its largest value
     capacity: float
     moments: int  # EXACT, PLUG_IN or PAPER
     knowledge: int  # PRIORS, LABELLED or HIDDEN
@@ -90,6 +94,8 @@ class Outlook(NamedTuple):
     nodes: NDArray[np.float64]  # [4, NODES]: mu, weight and mu^kappa of the nodes of one belief; weights of kinds
     steps: NDArray[np.int64]  # [NODES]: places of the nodes, in steps of log mu
     sums: NDArray[np.float64]  # [8, H]: averages of the paper's constituents; `ahead` where there is no table
+    # [3, T]: mean and variance of all cores, and mean of the arrival's, at the times to look ahead
+    seen: NDArray[np.float64]
 
 
 def aligned_horizons(first: float = 0.04, last: float = 26280.0, steps: int = 64) -> NDArray[np.float64]:
@@ -115,6 +121,7 @@ def new_outlook(
     tolerance: float = 0.02,
     labelled: bool = True,
     direct: bool = False,
+    depth: float = DEPTH,
 ) -> Outlook:
     """Return an outlook of no deployments, with S = `places`.
 
@@ -157,6 +164,7 @@ def new_outlook(
         kappa=kappa,
         delta=delta,
         tolerance=float(tolerance),
+        depth=depth,
         capacity=float(cluster.capacity),
         moments=MOMENTS.index(moments),
         knowledge=knowledge,
@@ -169,6 +177,7 @@ def new_outlook(
         nodes=np.zeros((4, NODES)),
         steps=np.zeros(NODES, np.int64),
         sums=np.zeros((8, H)),
+        seen=np.zeros((3, len(times))),
     )
 
 
@@ -209,39 +218,33 @@ def find_nodes(
     s = start
     curvature = 1.0
     for _ in range(60):  # Newton's method on a concave function, with steps of at most 2
-        death = rate * exp(s)
-        grow = alive * exp(kappa * s)
-        share = grow / (base + grow)
-        slope = power - death - shape * kappa * share
-        curvature = death + shape * kappa * kappa * share * (1.0 - share)
+        slope, curvature = slope_and_curvature(s, power, rate, shape, base, alive, kappa)
         move = slope / curvature if curvature > 1e-12 else (2.0 if slope > 0 else -2.0)
         move = min(2.0, max(-2.0, move))
         s += move
         if abs(move) < 1e-3:
             break
-    # near the peak the density is normal of deviation curvature^(-1/2): nodes are at most 0.7 of it apart
+    # near the peak the density is normal of deviation curvature^(-1/2): nodes are at most 0.7 of it apart; the right
+    # tail exp(-rate e^s) is analytic for |Im s| < pi / 2, so nodes h apart are off by exp(-pi^2 / h)
     stride = 1
-    width = 0.7 / curvature**0.5
+    width = min(0.7 / curvature**0.5, pi * pi / view.depth)
     while stride < 128 and 2 * stride * FINE <= width:
         stride *= 2
     middle = round(s / FINE / stride) * stride
-    top = power * (middle * FINE) - rate * exp(middle * FINE)
-    top -= shape * log(base + alive * exp(kappa * middle * FINE))
-    # from the peak downwards, then upwards, until the density falls below exp(-DEPTH) of its largest value
+    top = log_density(middle * FINE, power, rate, shape, base, alive, kappa)
+    # from the peak downwards, then upwards, until the density falls below exp(-depth) of its largest value
     count = 0
     total = 0.0
     for side in range(2):
         place = middle if side == 0 else middle + stride
         while count < len(view.steps):
             at = place * FINE
-            mu = exp(at)
-            mu_kappa = exp(kappa * at)
-            level = power * at - rate * mu - shape * log(base + alive * mu_kappa) - top
-            if level < -DEPTH and place != middle:
+            level = log_density(at, power, rate, shape, base, alive, kappa) - top
+            if level < -view.depth and place != middle:
                 break
             weight = exp(level)
             view.steps[count] = place
-            view.nodes[0, count], view.nodes[1, count], view.nodes[2, count] = mu, weight, mu_kappa
+            view.nodes[0, count], view.nodes[1, count], view.nodes[2, count] = exp(at), weight, exp(kappa * at)
             total += weight
             count += 1
             place += -stride if side == 0 else stride
@@ -262,19 +265,11 @@ def _add(
     k2: float,
     k3: float,
 ) -> None:
-    """Add first and second moments of M (O + N) at all horizons, of one rate mu with its weight.
-
-    With u = 1 - exp(-mu t), E[N] = u k1 and E[N^2] = u k1 + (u - u^2 / 2) k2 + u^2 k3; the sums are polynomials of u
-    (`fluid.admission.law.moments`), in which nothing large cancels.
-    """
-    c0, c1 = weight * size, weight * (k1 - size)
-    q0 = weight * size * size
-    q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
-    q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k3)
+    """Add first and second moments of M (O + N) at all horizons, of one rate mu with its weight."""
     for n in range(len(mean)):
-        u, stays = gone[n], shut[n]
-        mean[n] += stays * (c0 + u * c1)
-        variance[n] += stays * (q0 + u * (q1 + u * q2))
+        first, second = sizes_at(gone[n], shut[n], size, k1, k2, k3)
+        mean[n] += weight * first
+        variance[n] += weight * second
 
 
 @step
@@ -338,13 +333,8 @@ def fill_paper(
         new_variance = new + lam * s2 * sums[4, n] / t + lam_square * s3 * sums[5, n] - new * new
         total = size * b0 + new
         total_variance = size * b0 * (1.0 - b0) + new_variance
-        # (16)-(17): all cores are gone; then (25), (13) and (22)-(24)
-        empty = (1.0 - b0) ** size * max(0.0, 1.0 - b1) ** (scale_outs * s1)
-        m, d = sums[0, n], 1.0 - empty
-        alive_variance = m * (1 - m) * d * (1 - d) + m * (1 - m) * d * d + m * m * d * (1 - d)
-        alive = m * d
-        view.mean[row, n] = alive * total
-        variance = alive_variance * total_variance + alive_variance * total * total + alive * alive * total_variance
+        d = some_left(b0, b1, size, scale_outs * s1)
+        view.mean[row, n], variance = composed_size(sums[0, n], d, total, total_variance)
         view.variance[row, n] = max(0.0, variance)
 
 
@@ -365,6 +355,61 @@ def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64
         _add(mean, variance, view.gone[k], view.shut[k], size, weight, k1, k2, k1 * k1)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
+
+
+@routine
+def fill_by_priors(
+    view: Outlook, row: int, size: float, power: float, rate: float, asked: float, shape: float, base: float,
+    sigma_shape: float, sigma_rate: float, age: float, start: float,
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    """Write the part of a deployment whose parameters have Gamma priors into a row.
+
+    Without what the scale-outs say of it, mu is Gamma(`power`, `rate`); lambda would be Gamma(`shape`, `base`) if it
+    had been seen for no time, with `asked` scale-outs already in `shape`; sigma is Gamma(`sigma_shape`, `sigma_rate`).
+    `age` is the time for which it was seen alive, and `start` is near the peak of log mu.
+
+    Returns variance and mean of mu, variance and mean of the rate of scale-outs, and the place of the peak.
+    """
+    sigma = sigma_shape / sigma_rate
+    square = sigma * (sigma_shape + 1.0) / sigma_rate
+    # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
+    s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
+    if view.moments == EXACT:
+        power, rate = power + view.kappa * asked, rate + view.delta * age
+        count, peak = find_nodes(view, power, rate, shape, base, age, start)
+    else:
+        count, peak = find_nodes(view, power, rate, 0.0, 1.0, 0.0, start)
+        mu_kappa = 0.0
+        for j in range(count):
+            mu_kappa += view.nodes[1, j] * view.nodes[2, j]
+        base += age * mu_kappa  # the plug-in: mu^kappa by its mean
+        age = 0.0
+    mean_mu = 0.0
+    square_mu = 0.0
+    mean_rate = 0.0
+    square_rate = 0.0
+    for j in range(count):
+        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        grow = shape * mu_kappa / (base + age * mu_kappa)
+        mean_mu += weight * mu
+        square_mu += weight * mu * mu
+        mean_rate += weight * grow
+        square_rate += weight * grow * grow
+    if view.moments == PAPER:
+        lam = shape / base
+        fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
+    else:
+        fill_joint(view, row, count, size, shape, base, age, s1, s2, s3)
+    return square_mu - mean_mu * mean_mu, mean_mu, square_rate - mean_rate * mean_rate, mean_rate, peak
+
+
+@step
+def needed_with(view: Outlook, row: int, policy: int, marginal: float) -> float:
+    """Return what a moment policy compares with its threshold if the deployment of a row is accepted."""
+    mean, variance, own = view.seen[0], view.seen[1], view.seen[2]
+    for n in range(len(mean)):
+        mean[n], variance[n], own[n] = seen_ahead(view, row, n)
+    return needed_over(policy, mean, variance, own, view.capacity, marginal)
 
 
 @step

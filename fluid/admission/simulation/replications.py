@@ -20,7 +20,7 @@ from fluid.admission.simulation.simulate import (
     run_in_one_world,
 )
 from fluid.experiment.store import Store, versions
-from fluid.parallel import run_all
+from fluid.parallel import refuse_workers, run_all
 
 FORMAT = 1
 """Part of every key: raised when the same run would give another result."""
@@ -36,6 +36,7 @@ def simulate_admission(
     observations: int = 0,
     warmup: float = 0.0,
     most: int | None = None,
+    first: int = 0,
     workers: int = 1,
     engine: str = "local",
     progress: Callable[[str], None] | None = None,
@@ -55,6 +56,8 @@ def simulate_admission(
         Observations of each process of a deployment before it arrives.
     most : int, optional
         Most deployments at once.
+    first : int
+        Number of the first world: runs with other numbers meet other deployments.
     workers, engine
         See `fluid.parallel.run_all`.
     progress : callable, optional
@@ -71,6 +74,7 @@ def simulate_admission(
         observations=observations,
         warmup=warmup,
         most=most,
+        first=first,
         workers=workers,
         engine=engine,
         progress=progress,
@@ -89,6 +93,7 @@ def simulate_policies(
     observations: int = 0,
     warmup: float = 0.0,
     most: int | None = None,
+    first: int = 0,
     workers: int = 1,
     engine: str = "local",
     progress: Callable[[str], None] | None = None,
@@ -98,32 +103,34 @@ def simulate_policies(
 
     Parameters are those of `simulate_admission`, whose stored runs are the same.
     """
+    refuse_workers(workers)
+    numbers = range(first, first + replications)
     results: dict[tuple[int, int], AdmissionRun] = {}
     spent = [0.0] * len(policies)
     keys: dict[tuple[int, int], str] = {}
     if store is not None:
         for p, policy in enumerate(policies):
             key_of_policy = _given(cluster, policy, until, seed, observations, warmup, most)
-            for r in range(replications):
+            for r in numbers:
                 keys[p, r] = _digest([FORMAT, versions(), "admission", key_of_policy, r])
                 stored = store.run(keys[p, r], _unpacked)
                 if stored is not None:
                     results[p, r] = stored[0]
                     spent[p] += stored[1]
-    missing = {r: [p for p in range(len(policies)) if (p, r) not in results] for r in range(replications)}
+    missing = {r: [p for p in range(len(policies)) if (p, r) not in results] for r in numbers}
     wanted = [r for r, some in missing.items() if some]
     tasks = [(cluster, [policies[p] for p in missing[r]], until, seed, r, observations, warmup, most) for r in wanted]
     for done, (number, runs) in enumerate(run_all(run_in_one_world, tasks, workers=workers, engine=engine), 1):
         r = wanted[number]
         for p, (run, seconds) in zip(missing[r], runs, strict=True):
             if store is not None:
-                numbers: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
-                store.put(keys[p, r], r, {"policy": policies[p].name, "seed": seed}, numbers, seconds, _packed(run))
+                measures: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
+                store.put(keys[p, r], r, {"policy": policies[p].name, "seed": seed}, measures, seconds, _packed(run))
             results[p, r] = run
             spent[p] += seconds
         if progress is not None:
             progress(f"{done} of {len(wanted)} runs")
-    return [result_of([results[p, r] for r in range(replications)], spent[p]) for p in range(len(policies))]
+    return [result_of([results[p, r] for r in numbers], spent[p]) for p in range(len(policies))]
 
 
 def _given(
@@ -138,13 +145,19 @@ def _given(
     """Return what a run depends on, but for its number; the name of the file is no part of it."""
     return {
         "cluster": {name: value for name, value in asdict(cluster).items() if name != "source"},
-        "policy": {**asdict(policy), "horizons": None if policy.horizons is None else policy.horizons.tolist()},
+        "policy": _described(policy),
         "until": until,
         "seed": seed,
         "observations": observations,
         "warmup": warmup,
         "most": most,
     }
+
+
+def _described(policy: AdmissionPolicy) -> dict[str, Any]:
+    """Return what a policy's runs depend on; controls only where it has them, so that older stores serve on."""
+    values = {**asdict(policy), "horizons": None if policy.horizons is None else policy.horizons.tolist()}
+    return values if policy.gain else {name: value for name, value in values.items() if name not in ("aim", "gain")}
 
 
 def _digest(document: Any) -> str:

@@ -10,7 +10,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.law.thresholds import POLICIES
@@ -20,6 +20,9 @@ from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.compiled import plain
 from theory.errors import InputError
+
+CONTROLLED = "controlled"
+"""The zeroth-moment policy with a threshold that is moved by the refusals that are seen."""
 
 SMALL_WORLD = 2_000
 """Expected deployments up to which worlds are remembered: tuning meets the same ones at every threshold."""
@@ -32,9 +35,10 @@ class AdmissionPolicy:
     Attributes
     ----------
     name : str
-        One of zeroth, first, second (Definitions 4.1, 4.2, 4.4), or everybody: admit all, as far as they fit.
+        One of zeroth, first, second (Definitions 4.1, 4.2, 4.4); controlled: zeroth with a threshold that moves; or
+        everybody: admit all, as far as they fit.
     threshold : float
-        Cores for zeroth and first; a bound of a probability for second.
+        Cores for zeroth, first and controlled, where it is the first one; a bound of a probability for second.
     moments : str
         exact: exact belief, moments of M (O + N); plug-in: the paper's belief, the same moments; paper: the paper's
         belief and its composition (Propositions 4.3 and 4.5).
@@ -47,6 +51,9 @@ class AdmissionPolicy:
         Of the outlook (`fluid.admission.simulation.outlook`); 0 computes everything anew at each arrival.
     labelled : bool
         Of known kinds, whether the policy sees the kind of an arrival.
+    aim, gain : float
+        Of the controlled policy: at every scale-out that is asked for, the threshold moves by `gain` cores times
+        (`aim` - 1 if it is refused, else `aim`), up to the capacity plus 1.
     """
 
     name: str
@@ -56,10 +63,18 @@ class AdmissionPolicy:
     horizons: NDArray[np.float64] | None = field(default=None, compare=False)
     tolerance: float = 0.02
     labelled: bool = True
+    aim: float = 0.0
+    gain: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.name not in (*POLICIES, "everybody"):
-            raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, got {self.name!r}")
+        if self.name not in (*POLICIES, CONTROLLED, "everybody"):
+            raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
+        if (self.name == CONTROLLED) != (self.gain != 0) or not self.gain >= 0:
+            raise InputError(f"--gain: expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}")
+        if self.name != CONTROLLED and self.aim:
+            raise InputError(f"--sla: has no meaning without --policy {CONTROLLED}")
+        if self.name == CONTROLLED and not 0 < self.aim < 1:
+            raise InputError(f"--sla: expected a share between 0 and 1, got {self.aim!r}")
         if self.moments not in MOMENTS:
             raise InputError(f"--moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
         if not self.threshold >= 0:
@@ -89,6 +104,8 @@ class AdmissionRun:
     needed : float64[D]
         What the policy compared with its threshold, by arrival.
     admitted_ones : bool[D]
+    thresholds : float64[2]
+        The last threshold, and the least one that there was.
     """
 
     utilisation: float
@@ -103,6 +120,7 @@ class AdmissionRun:
     refreshed: int
     needed: NDArray[np.float64]
     admitted_ones: NDArray[np.bool_]
+    thresholds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))
 
     @property
     def sla(self) -> float:
@@ -144,7 +162,7 @@ def run_policy(
     with G nodes of a belief (13 to 50).
     """
     # "everybody" is a zeroth-moment policy without a threshold: it admits as far as deployments fit
-    code = events.ZEROTH if policy.name == "everybody" else POLICIES.index(policy.name)
+    code = POLICIES.index(policy.name) if policy.name in POLICIES else events.ZEROTH
     code = events.EVERYBODY if grant_all else code
     moves = code in (events.FIRST, events.SECOND)
     places = 1 + (most_alive(world) if moves else len(world.arrival))
@@ -153,14 +171,24 @@ def run_policy(
     view = new_outlook(cluster, *chosen, policy.moments, policy.tolerance, policy.labelled)
     tenants = _tenants(world, places)
     months = int(until / events.MONTH) + 1
-    tally = events.Tally(np.zeros(2), np.zeros(6, np.int64), np.zeros(months, np.int64), np.zeros(months, np.int64))
+    control = np.array([policy.threshold, policy.threshold, policy.gain, policy.aim], float)
+    counts = (np.zeros(length, np.int64) for length in (6, months, months))
+    tally = events.Tally(np.zeros(2), *counts, control)
     loop: Callable[..., Any] = plain(events.run_events) if python else events.run_events
     largest = events.UNLIMITED if most is None else most
     begin = process_time()
     loop(
-        world, tenants, view, tally, code, float(policy.threshold), float(policy.marginal), cluster.capacity, largest,
-        float(warmup), float(until),
-    )  # fmt: skip
+        world,
+        tenants,
+        view,
+        tally,
+        code,
+        float(policy.marginal),
+        cluster.capacity,
+        largest,
+        float(warmup),
+        float(until),
+    )
     seconds = process_time() - begin
     return _measured(cluster, tenants, view, tally, until - warmup, seconds, world.first)
 
@@ -217,6 +245,7 @@ def _measured(
         refreshed=int(view.counts[REFRESHED]),
         needed=tenants.needed,
         admitted_ones=tenants.granted[first] > 0,
+        thresholds=tally.control[:2].copy(),
     )
 
 
@@ -255,10 +284,15 @@ def monthly_share(run: AdmissionRun) -> float:
     return float((run.refused[asked] / run.asked[asked]).mean()) if asked.any() else 0.0
 
 
+def share_interval(refused: ArrayLike, asked: ArrayLike) -> Interval:
+    """Return refused scale-outs over all, pooled over runs, with its 95 % interval; 0 where none was asked for."""
+    runs = np.asarray(asked, float)
+    return ratio_interval(refused, runs) if runs.sum() else Interval(0.0, 0.0, 0.0, 0.95, len(runs))
+
+
 def result_of(runs: Sequence[AdmissionRun], seconds: float) -> AdmissionResult:
     """Summarise runs."""
-    refused, asked = [float(r.refused.sum()) for r in runs], [float(r.asked.sum()) for r in runs]
-    sla = ratio_interval(refused, asked) if sum(asked) else Interval(0.0, 0.0, 0.0, 0.95, len(runs))
+    sla = share_interval([float(r.refused.sum()) for r in runs], [float(r.asked.sum()) for r in runs])
     utilisation = mean_interval([run.utilisation for run in runs])
     return AdmissionResult(utilisation, sla, mean_interval([monthly_share(run) for run in runs]), tuple(runs), seconds)
 

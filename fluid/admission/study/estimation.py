@@ -20,10 +20,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import Gamma, InitialSize, Priors
 from fluid.admission.simulation import world as worlds
 from fluid.admission.simulation.world import World
+from theory.compiled import plain
 from theory.errors import InputError
+
+_log_density, _slope_and_curvature = plain(log_density), plain(slope_and_curvature)
 
 NODES = 160
 """Nodes of log mu, for each deployment."""
@@ -125,17 +129,14 @@ def log_likelihood(priors: Priors, seen: Watched) -> float:
     alive = seen.alive_time[:, None]
     s = np.log(np.maximum(power, 0.05) / rate)
     for _ in range(40):  # Newton's method on concave functions, all at once
-        grow = alive * np.exp(kappa * s)
-        share = grow / (base + grow)
-        slope = power - rate * np.exp(s) - lam * kappa * share
-        bend = rate * np.exp(s) + lam * kappa**2 * share * (1 - share)
+        slope, bend = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
         s = s + np.clip(slope / np.maximum(bend, 1e-9), -1.0, 1.0)
     width = 1 / np.sqrt(np.maximum(bend, 1e-9))
     low = -8 * width - np.minimum(30.0, 12 / np.maximum(power, 0.1))
     high = np.minimum(8 * width, 6.0)
     x = np.linspace(0.0, 1.0, NODES)[None, :]
     at = s + low + (high - low) * x
-    level = power * at - rate * np.exp(at) - lam * np.log(base + alive * np.exp(kappa * at))
+    level = _log_density(at, power, rate, lam, base, alive, kappa)
     top = level.max(axis=1, keepdims=True)
     inner = np.log(np.exp(level - top).sum(axis=1) * ((high - low)[:, 0] / (NODES - 1))) + top[:, 0]
     constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)

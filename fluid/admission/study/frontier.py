@@ -1,14 +1,17 @@
 """Utilisation at equal SLA: a ladder of thresholds for each policy, in the same worlds, with one bootstrap for all.
 
-A policy at T thresholds has T points of refused share against utilisation; between them utilisation is linear in the
-logarithm of the share. A resample of runs gives every point anew, so an interval holds the uncertainty of the threshold
-that meets the SLA as well as that of the utilisation there.
+A policy at T thresholds has T points of refused share against utilisation. The share is not monotone in the threshold,
+even in the same worlds: a deployment that is admitted changes who meets a full cluster later. Shares are therefore
+fitted by isotonic regression, weighed by the scale-outs; between thresholds utilisation, and the threshold, are linear
+in the logarithm of the fitted share. A resample of runs gives every point and the fit anew, so an interval holds the
+uncertainty of the threshold that meets the SLA as well as that of the utilisation there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +20,19 @@ from numpy.typing import NDArray
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_policies
 from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
-from fluid.admission.study.tuning import SMALLEST
 from fluid.statistics import Interval
-from theory.errors import InputError
 
 if TYPE_CHECKING:
     from fluid.experiment.store import Store
+
+SMALLEST = 1e-6
+"""Least threshold of the second-moment policy that is tried."""
+
+COARSE = 12
+"""Thresholds of each of two rounds that look for the range of a ladder."""
+
+PILOTS = 8
+"""Worlds of a comparison that only choose the ladders."""
 
 LEAST_SHARE = 1e-9
 """A share of refused scale-outs below this, as where there is none, has this logarithm."""
@@ -52,25 +62,63 @@ class Frontier:
         """Refused scale-outs over all, pooled over runs, by threshold, float64[T]."""
         return np.asarray(self.refused.sum(axis=1) / np.maximum(1.0, self.asked.sum(axis=1)))
 
+    @property
+    def fitted(self) -> NDArray[np.float64]:
+        """The same after isotonic regression, float64[T]."""
+        return self._fitted(self._all)[:, 0]
+
+    @property
+    def _all(self) -> NDArray[np.int64]:
+        return np.arange(self.used.shape[1])[None, :]
+
+    def _fitted(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Fitted shares for resamples of the runs, [T, B]."""
+        from scipy.optimize import isotonic_regression
+
+        refused, asked = (np.array([row[picks].sum(axis=-1) for row in x]) for x in (self.refused, self.asked))
+        weights = np.maximum(asked, 1.0)
+        columns = [isotonic_regression(y, weights=w).x for y, w in zip((refused / weights).T, weights.T, strict=True)]
+        return np.array(columns).T
+
+    def fitted_ends(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the fitted shares at both ends of the ladder, float64[B, 2], for resamples of the runs."""
+        return self._fitted(picks)[[0, -1]].T
+
     def holds(self, sla: float) -> bool:
-        """Whether the ladder has a threshold below the SLA and one above it."""
-        return bool(self.shares.min() <= sla <= self.shares.max())
+        """Whether the fit has a threshold of the ladder that meets the SLA and one that misses it."""
+        return bool(self.fitted[0] <= sla <= self.fitted[-1])
+
+    def largest(self, sla: float) -> float:
+        """Return the largest threshold of the ladder whose fitted share is at most the SLA, else the least one."""
+        return float(self.thresholds[max(0, int((self.fitted <= sla).sum()) - 1)])
 
     def threshold_at(self, sla: float) -> float:
-        """Return the threshold at which the share is the SLA, between those of the ladder."""
-        return float(_between(self.shares[:, None], self.thresholds[:, None], sla)[0])
+        """Return the threshold at which the fitted share is the SLA, between those of the ladder."""
+        return float(self.thresholds_at(sla, self._all)[0])
+
+    def thresholds_at(self, sla: float, picks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return such thresholds, float64[B], for resamples of the runs, int64[B, R]."""
+        return _between(self._fitted(picks), self.thresholds[:, None], sla)
 
     def used_at(self, sla: float, picks: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the utilisation at an SLA, float64[B], for resamples of the runs, int64[B, R]; at first all runs."""
-        chosen = np.arange(self.used.shape[1])[None, :] if picks is None else picks
-        used = np.array([one[chosen].mean(axis=-1) for one in self.used])
-        refused, asked = (np.array([one[chosen].sum(axis=-1) for one in x]) for x in (self.refused, self.asked))
-        return _between(refused / np.maximum(asked, 1.0), used, sla)
+        chosen = self._all if picks is None else picks
+        used = np.array([row[chosen].mean(axis=-1) for row in self.used])
+        return _between(self._fitted(chosen), used, sla)
+
+    def pseudo_values(self, sla: float) -> NDArray[np.float64]:
+        """Return the jackknife's pseudo-values of the utilisation at an SLA, float64[R].
+
+        Their mean and deviation are those of independent values, near enough, with the uncertainty of the threshold.
+        """
+        runs = self.used.shape[1]
+        others = np.array([np.delete(np.arange(runs), r) for r in range(runs)])
+        return np.asarray(runs * self.used_at(sla) - (runs - 1) * self.used_at(sla, others))
 
 
 def _between(shares: NDArray[np.float64], values: NDArray[np.float64], sla: float) -> NDArray[np.float64]:
-    """Values where the share is the SLA, linear in its logarithm; the ladder's ends beyond it. [T, B] -> [B]."""
-    level = np.log(np.maximum(np.maximum.accumulate(shares, axis=0), LEAST_SHARE))
+    """Values where monotone shares are the SLA, linear in the logarithm; the ends beyond. [T, B] -> [B]."""
+    level = np.log(np.maximum(shares, LEAST_SHARE))
     above = np.clip((level <= np.log(sla)).sum(axis=0), 1, len(level) - 1)
     columns = np.arange(shares.shape[1])
     low, high = level[above - 1, columns], level[above, columns]
@@ -133,82 +181,191 @@ def ladder_for(
     steps: int = 5,
     seed: int = 0,
     observations: int = 0,
+    warmup: float = 0.0,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Callable[[str], None] | None = None,
     store: Store | None = None,
 ) -> list[float]:
-    """Return thresholds around the one that meets an SLA, from a bisection on a few worlds.
+    """Return thresholds around the one that meets an SLA, from two rounds of `COARSE` thresholds in a few worlds.
 
     Parameters
     ----------
-    cluster, policy, sla, until, seed, observations, store
+    cluster, policy, sla, until, seed, observations, warmup, workers, engine, progress, store
         As in `fluid.admission.simulation.replications.simulate_admission`.
     pilots : int
-        Runs for each threshold tried.
+        Runs for each threshold tried: the worlds with the numbers 0, ..., pilots - 1.
     steps : int
-        Thresholds that are returned, between those whose shares are about a third and thrice the SLA.
-
-    Raises
-    ------
-    InputError
-        If no threshold reaches a third of the SLA.
+        Thresholds that are returned, between those whose fitted shares are about a third and thrice the SLA; the ends
+        of the range of thresholds where shares do not go so far.
     """
     second = policy.name == "second"
-    low, high = (float(np.log(SMALLEST)), 0.0) if second else (0.0, cluster.capacity + 1.0)
-    tried: dict[float, float] = {low: 0.0}
+    low, high = _range(cluster, second)
+    for _ in range(2):
+        marks = np.linspace(low, high, COARSE)
+        (coarse,) = frontiers_of(
+            cluster, [(policy, _thresholds(marks, second))], until, replications=pilots, seed=seed,
+            observations=observations, warmup=warmup, workers=workers, engine=engine, progress=progress, store=store,
+        )  # fmt: skip
+        fit = coarse.fitted
+        low = float(marks[max(0, int((fit <= sla / 3).sum()) - 1)])
+        high = float(marks[min(COARSE - 1, int((fit < 3 * sla).sum()))])
+    return _thresholds(np.linspace(low, high, max(2, steps)), second)
 
-    def share(at: float) -> float:
-        if at not in tried:
-            tried_policy = replace(policy, threshold=float(np.exp(at)) if second else at)
-            (result,) = simulate_policies(
-                cluster, [tried_policy], until, replications=pilots, seed=seed, observations=observations, store=store
-            )
-            tried[at] = result.sla.mean
-        return tried[at]
 
-    if share(high) < sla / 3:
-        raise InputError(f"--sla: expected a share that refusals reach, at most {share(high):.2g}, got {sla:g}")
-    ends = []
-    for goal in (sla / 3, 3 * sla):
-        a = max(x for x, y in tried.items() if y <= goal)
-        b = min((x for x, y in tried.items() if y > goal and x > a), default=high)
-        for _ in range(7):
-            if b - a < (0.1 if second else 0.01 * cluster.capacity):
-                break
-            middle = (a + b) / 2
-            a, b = (middle, b) if share(middle) <= goal else (a, middle)
-        ends.append((a, b))
-    ladder = np.linspace(ends[0][0], ends[1][1], steps)
-    return [float(np.exp(x)) if second else float(x) for x in ladder]
+def _range(cluster: AdmissionCluster, second: bool) -> tuple[float, float]:
+    """The thresholds that may be tried; logarithms of them under the second-moment policy."""
+    return (float(np.log(SMALLEST)), 0.0) if second else (0.0, cluster.capacity + 1.0)
+
+
+def enclosing(
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    ladder: Sequence[float],
+    sla: float,
+    until: float,
+    **options: Any,
+) -> tuple[list[float], list[AdmissionResult]]:
+    """Return a ladder and its results, longer than the one given where its fit does not enclose the SLA.
+
+    Runs of other worlds chose the ladder, so its ends may both meet the SLA, or both miss it: it is doubled at that end
+    until it encloses the SLA or reaches the end of the range. Options are those of
+    `fluid.admission.simulation.replications.simulate_policies`.
+    """
+    second = policy.name == "second"
+    ends = _range(cluster, second)
+    results = simulate_policies(cluster, [replace(policy, threshold=x) for x in ladder], until, **options)
+    ladder = list(ladder)
+    while True:
+        fit = frontier(policy, ladder, results).fitted
+        marks = np.log(ladder) if second else np.array(ladder)
+        width = float(marks[-1] - marks[0]) or 0.1 * (ends[1] - ends[0])
+        if fit[0] > sla and marks[0] > ends[0] + 1e-9:
+            low = max(ends[0], float(marks[0]) - width)
+            more = _thresholds(np.linspace(low, marks[0], len(ladder) + 1)[:-1], second)
+        elif fit[-1] <= sla and marks[-1] < ends[1] - 1e-9:
+            high = min(ends[1], float(marks[-1]) + width)
+            more = _thresholds(np.linspace(marks[-1], high, len(ladder) + 1)[1:], second)
+        else:
+            return ladder, results
+        added = simulate_policies(cluster, [replace(policy, threshold=x) for x in more], until, **options)
+        below = more[0] < ladder[0]
+        ladder, results = (more + ladder, added + results) if below else (ladder + more, results + added)
+
+
+def frontier_at(
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    sla: float,
+    until: float,
+    *,
+    replications: int,
+    pilots: int = PILOTS,
+    steps: int = 6,
+    **options: Any,
+) -> Frontier:
+    """Return the frontier of a policy around an SLA: `pilots` worlds choose the ladder, `replications` others count.
+
+    Options are those of `fluid.admission.simulation.replications.simulate_policies`.
+    """
+    ladder = ladder_for(cluster, policy, sla, until, pilots=pilots, steps=steps, **options)
+    return frontier(
+        policy, *enclosing(cluster, policy, ladder, sla, until, replications=replications, first=pilots, **options)
+    )
+
+
+def _thresholds(marks: NDArray[np.float64], second: bool) -> list[float]:
+    return [float(x) for x in (np.exp(marks) if second else marks)]
 
 
 def frontiers_of(
     cluster: AdmissionCluster,
     ladders: Sequence[tuple[AdmissionPolicy, Sequence[float]]],
     until: float,
-    *,
-    replications: int,
-    seed: int,
-    observations: int = 0,
-    workers: int = 1,
-    engine: str = "local",
-    progress: Callable[[str], None] | None = None,
-    store: Store | None = None,
+    **options: Any,
 ) -> list[Frontier]:
-    """Simulate policies at their thresholds, all in the same worlds, each of which is drawn once."""
+    """Simulate policies at their thresholds, all in the same worlds, each of which is drawn once.
+
+    Options are those of `fluid.admission.simulation.replications.simulate_policies`.
+    """
     chosen = [replace(policy, threshold=x) for policy, thresholds in ladders for x in thresholds]
-    results = simulate_policies(
-        cluster,
-        chosen,
-        until,
-        replications=replications,
-        seed=seed,
-        observations=observations,
-        workers=workers,
-        engine=engine,
-        progress=progress,
-        store=store,
-    )
-    made, at = [], 0
+    results = simulate_policies(cluster, chosen, until, **options)
+    frontiers, at = [], 0
     for policy, thresholds in ladders:
-        made.append(frontier(policy, thresholds, results[at : at + len(thresholds)]))
+        frontiers.append(frontier(policy, thresholds, results[at : at + len(thresholds)]))
         at += len(thresholds)
-    return made
+    return frontiers
+
+
+def refined(
+    cluster: AdmissionCluster, curve: Frontier, sla: float, until: float, count: int, **options: Any
+) -> Frontier:
+    """Return a frontier with `count` more thresholds, in its own worlds, where its fit passes the SLA.
+
+    Options are those with which its runs were made.
+    """
+    at = int((curve.fitted <= sla).sum())  # the least threshold that misses the SLA
+    if at in (0, len(curve.thresholds)):
+        return curve
+    ends = curve.thresholds[at - 1 : at + 1]
+    second = curve.policy.name == "second"
+    inner = _thresholds(np.linspace(*(np.log(ends) if second else ends), count + 2)[1:-1], second)
+    (more,) = frontiers_of(cluster, [(curve.policy, inner)], until, **options)
+    thresholds = np.concatenate([curve.thresholds, more.thresholds])
+    order = np.argsort(thresholds)
+    pairs = ((curve.used, more.used), (curve.refused, more.refused), (curve.asked, more.asked))
+    return Frontier(curve.policy, thresholds[order], *(np.concatenate(pair)[order] for pair in pairs))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A policy beside the first one at equal SLA."""
+
+    frontier: Frontier
+    observations: int
+    threshold: float  # at which the fitted share is the SLA
+    reached: bool  # whether the ladder has thresholds on both sides; else numbers are those at its end
+    utilisation: Interval
+    above: Interval | None  # utilisation less that of the first policy, None for that policy itself
+
+
+def compare(
+    cluster: AdmissionCluster,
+    policies: Sequence[tuple[AdmissionPolicy, int]],
+    sla: float,
+    until: float,
+    *,
+    replications: int = 40,
+    steps: int = 6,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> list[Compared]:
+    """Compare policies, each with a number of observations before arrival, at equal SLA.
+
+    Parameters
+    ----------
+    cluster, sla, until
+    policies : sequence of (AdmissionPolicy, int)
+    replications : int
+        Worlds that count, the same for all policies, beside `PILOTS` others that choose the ladders.
+    steps : int
+        Thresholds of a ladder.
+    seed, progress, options
+        As in `fluid.admission.simulation.replications.simulate_policies`; with a store, an interrupted comparison
+        is taken up where it was.
+    """
+    rows: list[Compared] = []
+    for policy, observations in policies:
+        name = f"{policy.name}, {observations} observations"
+        say = None if progress is None else partial(_prefixed, progress, name)
+        common: dict[str, Any] = {"seed": seed, "observations": observations, "progress": say, **options}
+        curve = frontier_at(cluster, policy, sla, until, replications=replications, steps=steps, **common)
+        base = rows[0].frontier if rows else None
+        used, above = difference_at(curve, None, sla), None if base is None else difference_at(curve, base, sla)
+        rows.append(Compared(curve, observations, curve.threshold_at(sla), curve.holds(sla), used, above))
+    return rows
+
+
+def _prefixed(progress: Callable[[str], None], name: str, line: str) -> None:
+    progress(f"{name}: {line}")

@@ -4,36 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import exp, inf, log
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_admission
-from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of
+from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of, share_interval
 from fluid.admission.simulation.world import draw_world
+from fluid.admission.study.frontier import PILOTS, Frontier, frontier_at, refined
 from fluid.statistics import Interval, mean_interval
 from theory.errors import InputError
 
-SMALLEST = 1e-6
-"""Least threshold of the second-moment policy that is tried."""
+if TYPE_CHECKING:
+    from fluid.experiment.store import Store
 
 REFUSING = 5
-"""Runs that must have refused a scale-out for an interval to show that an SLA is met: without them its width says
-nothing, as with no refusal at all it is 0."""
+"""Runs that must have refused a scale-out for an interval to say anything: with no refusal at all its width is 0."""
+
+RESAMPLES = 999
+"""Resamples of the runs for the interval of a threshold."""
 
 
 @dataclass(frozen=True)
 class Tuned:
     """A threshold tuned to an SLA."""
 
-    policy: AdmissionPolicy  # with the largest threshold found whose SLA is met
-    result: AdmissionResult  # at that threshold
-    # Every threshold outside was found to miss, or to meet, the SLA at 95 %, by intervals of its share of refused
-    # scale-outs over runs (at least `REFUSING` of them refused one where it is to be met). Open ends: 0 and infinity.
+    policy: AdmissionPolicy  # with the largest threshold of the ladder whose fitted share is at most the SLA
+    result: AdmissionResult  # at that threshold, in worlds that had no part in its choice
+    # 95 %, of the threshold at which the share is the SLA, by resampling runs; beyond the ladder: 0 and infinity
     interval: tuple[float, float]
-    tried: tuple[tuple[float, Interval], ...]  # thresholds and shares of refused scale-outs, in the order of trial
+    tried: tuple[tuple[float, Interval], ...]  # thresholds of the ladder and shares of refused scale-outs
+    fitted: tuple[float, ...]  # the shares by isotonic regression
 
 
 def tune(
@@ -42,17 +46,17 @@ def tune(
     sla: float,
     until: float,
     *,
-    replications: int = 20,
+    replications: int = 40,
     seed: int = 0,
     observations: int = 0,
     warmup: float = 0.0,
-    steps: int = 10,
-    bracket: tuple[float, float] | None = None,
+    steps: int = 8,
     workers: int = 1,
     engine: str = "local",
     progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> Tuned:
-    """Tune a policy's threshold by bisection: the largest one whose share of refused scale-outs is at most the SLA.
+    """Tune a policy's threshold: the largest one of a ladder whose fitted share of refused scale-outs meets the SLA.
 
     Parameters
     ----------
@@ -64,64 +68,48 @@ def tune(
     until, warmup : float
         Hours of each run, which begins with an empty cluster, and of those that do not count. While a cluster fills,
         little is refused: without a warm-up the threshold is one for the first hours, not for the long run.
-    replications, seed, observations, workers, engine, progress
+    replications : int
+        Worlds of the ladder, and as many others for the result; at most `PILOTS` other ones choose the ladder.
+    seed, observations, workers, engine, progress, store
         See `fluid.admission.simulation.replications.simulate_admission`; every threshold meets the same deployments.
     steps : int
-        Halvings: of the capacity, or of the logarithm of the range 1e-6 to 1 under the second-moment policy.
-    bracket : (float, float), optional
-        Thresholds to start from in place of that range.
+        Thresholds of the ladder; half as many more lie between the two of them where the fit passes the SLA.
 
     Raises
     ------
     InputError
-        An SLA that is no share.
+        An SLA that is no share, or one that the least threshold misses.
     """
     if not 0 < sla < 1:
         raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
-    second = policy.name == "second"
-    widest = (SMALLEST, 1.0) if second else (0.0, cluster.capacity + 1.0)
-    low, high = (log(x) if second else x for x in (bracket or widest))
-    tried: list[tuple[float, Interval]] = []
-    telling: list[bool] = []
-    best: tuple[AdmissionPolicy, AdmissionResult] | None = None
+    pilots = min(PILOTS, replications)
+    common: dict[str, Any] = {
+        "seed": seed, "observations": observations, "warmup": warmup, "workers": workers, "engine": engine,
+        "progress": progress, "store": store,
+    }  # fmt: skip
+    curve = frontier_at(cluster, policy, sla, until, replications=replications, pilots=pilots, steps=steps, **common)
+    curve = refined(cluster, curve, sla, until, (steps + 1) // 2, replications=replications, first=pilots, **common)
+    least = float(curve.thresholds[0])
+    if curve.fitted[0] > sla:
+        raise InputError(f"--sla: no threshold tried meets {sla:g}, and none below {least:.3g} was tried")
+    best = replace(policy, threshold=curve.largest(sla))
+    fresh = simulate_admission(cluster, best, until, replications=replications, first=pilots + replications, **common)
+    shares = (share_interval(refused, asked) for refused, asked in zip(curve.refused, curve.asked, strict=True))
+    tried = tuple(zip(curve.thresholds.tolist(), shares, strict=True))
+    return Tuned(best, fresh, _interval(curve, sla, seed), tried, tuple(curve.fitted.tolist()))
 
-    def attempt(at: float, number: int) -> bool:
-        nonlocal best
-        trial = replace(policy, threshold=exp(at) if second else at)
-        result = simulate_admission(
-            cluster,
-            trial,
-            until,
-            replications=replications,
-            seed=seed,
-            observations=observations,
-            warmup=warmup,
-            workers=workers,
-            engine=engine,
-        )
-        tried.append((trial.threshold, result.sla))
-        telling.append(sum(bool(run.refused.any()) for run in result.runs) >= REFUSING)
-        if progress is not None:
-            progress(f"step {number} of {steps + 1}: threshold {trial.threshold:.6g}, refused {result.sla.mean:.3g}")
-        meets = result.sla.mean <= sla
-        if meets and (best is None or trial.threshold > best[0].threshold):
-            best = (trial, result)
-        return meets
 
-    if not attempt(high, 1):
-        for number in range(2, steps + 2):
-            middle = (low + high) / 2
-            if attempt(middle, number):
-                low = middle
-            else:
-                high = middle
-    if best is None:
-        attempt(low, steps + 2)
-    if best is None:
-        raise InputError(f"--sla: no threshold tried meets {sla:g}, and none below {tried[-1][0]:.3g} was tried")
-    meets = [threshold for (threshold, share), tells in zip(tried, telling, strict=True) if tells and share.high < sla]
-    misses = [threshold for threshold, share in tried if share.low > sla]
-    return Tuned(best[0], best[1], (max(meets, default=0.0), min(misses, default=inf)), tuple(tried))
+def _interval(curve: Frontier, sla: float, seed: int) -> tuple[float, float]:
+    """Return the 95 % interval of the threshold that meets an SLA, by resampling runs."""
+    if int((curve.refused[-1] > 0).sum()) < REFUSING:
+        return 0.0, inf
+    runs = curve.used.shape[1]
+    picks = np.random.default_rng(seed).integers(0, runs, (RESAMPLES, runs))
+    least, most = (curve.fitted_ends(picks) > sla).T  # whether the ends of the ladder miss the SLA
+    crossing = np.where(least, 0.0, curve.thresholds_at(sla, picks))
+    low = np.quantile(crossing, 0.025, method="lower")
+    high = np.quantile(np.where(most, crossing, inf), 0.975, method="higher")
+    return float(low), float(high)
 
 
 def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, seed: int = 0) -> Interval:
@@ -162,14 +150,14 @@ class Bound:
     by_run: NDArray[np.float64]
 
 
-def pathwise_bound(cluster: AdmissionCluster, until: float, *, replications: int, seed: int = 0) -> Bound:
-    """Return the bound in the same worlds that policies of this seed meet.
+def pathwise_bound(
+    cluster: AdmissionCluster, until: float, *, replications: int, seed: int = 0, warmup: float = 0.0, first: int = 0
+) -> Bound:
+    """Return the bound in the same worlds that policies of this seed meet, from the world of number `first` on.
 
     Accepting everybody is not this bound: scale-outs that are refused there change who stays.
     """
     everybody = AdmissionPolicy("everybody")
-    shares = [
-        run_policy(cluster, draw_world(cluster, until, seed_of(seed, r)), everybody, until, grant_all=True).capped
-        for r in range(replications)
-    ]
+    worlds = (draw_world(cluster, until, seed_of(seed, first + r)) for r in range(replications))
+    shares = [run_policy(cluster, one, everybody, until, warmup=warmup, grant_all=True).capped for one in worlds]
     return Bound(mean_interval(shares), np.array(shares))
