@@ -154,7 +154,7 @@ class Unreserved:
 
     def fits(self, s: int, j: int) -> bool:
         """Return whether a server can hold one more job of type j."""
-        return self.spaces[s].holds([n + (i == j) for i, n in enumerate(self.jobs[s])])
+        return bool(self.spaces[s].holds([n + (i == j) for i, n in enumerate(self.jobs[s])]))
 
     def load(self, s: int) -> Fraction:
         """Return the share of a server that is in use, averaged over its resources."""

@@ -202,7 +202,8 @@ def _class_terms(system: Algorithm1, state: State, classes: NDArray[np.int64]) -
     weights = [1 / rate - 1 for _, rate in CLASSES]  # (25); their mean is 0
     variance = total(p * w**2 for (p, _), w in zip(CLASSES, weights, strict=True))
     weight_held = [total(int(n) * w for n, w in zip(row, weights, strict=True)) for row in classes.sum(axis=0)]
-    factors, rest = [Fraction(0)] * len(weight_held), Fraction(0)
+    factors = [Fraction(0)] * len(weight_held)
+    rest = Fraction(0)
 
     def add(rate: Fraction, after: State, left: int, weight: Fraction) -> None:
         nonlocal rest
@@ -217,8 +218,8 @@ def _class_terms(system: Algorithm1, state: State, classes: NDArray[np.int64]) -
     steps = list(system.steps(state))
     places = np.argwhere(state.counts > 0).tolist()  # departures follow the arrivals in this order
     arrivals = len(steps) - len(places)
-    for rate, after, _ in steps[:arrivals]:
-        add(Fraction(rate), after, -1, Fraction(0))
+    for arrival_rate, after, _ in steps[:arrivals]:
+        add(Fraction(arrival_rate), after, -1, Fraction(0))
     for (_, after, _), (server, j) in zip(steps[arrivals:], places, strict=True):
         for number, (_, rate), weight in zip(classes[server, j].tolist(), CLASSES, weights, strict=True):
             add(number * rate, after, j, weight)
@@ -293,7 +294,7 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
     c_h, b_h = _constants(system)
     c_h = {"C_h = 0": Fraction(0), "C_h is a quarter of it": c_h / 4}.get(broken, c_h)
     kept = number = light = stalled = 0
-    slacks, remainders = [], []
+    slacks, remainders = list[Fraction](), list[Fraction]()
     for path in range(paths):
         first = arrived(system, (0, 1, 1, 0, 1, 1))
         first.waiting[:] = [0, int(10 ** generator.uniform(0, 5))]

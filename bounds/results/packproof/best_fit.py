@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from math import sqrt
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.decisions import SECOND_FRESH_SEED, Decisions
@@ -35,7 +36,7 @@ def drift(intensity: Fraction, servers: int) -> float:
     """Return a lower bound of the growth of the waiting weight in a slot, on average: that of the proof."""
     jobs = Fraction(2, 3) * intensity
     coming = servers * jobs * total(n * w for n, w in zip(RATIO, WEIGHTS, strict=True))
-    beside = float(2 * jobs * servers) ** 0.5 / 2 + float(jobs / (2 * (1 - jobs)))
+    beside = sqrt(2 * jobs * servers) / 2 + float(jobs / (2 * (1 - jobs)))
     return float(coming) - servers - beside / 4 - 1 / 6
 
 

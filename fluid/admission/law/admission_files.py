@@ -8,10 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from theory.files.comma_separated import rows_of_table
+
 from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
-from theory.files.comma_separated import rows_of_table
 from theory.files.document import Fields, Numeral, read_document
 
 TABLES = ("cluster", "deployments", "kind")
