@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from theory.files.comma_separated import rows_of_table
+from theory.files.document import rows_of_table
 
 from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
