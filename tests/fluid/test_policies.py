@@ -368,6 +368,35 @@ def test_power_of_d_takes_the_first_of_equals() -> None:
     assert plain(policy("power-of-d").place)(state, 0, Draws()) == 2
 
 
+def test_power_of_d_takes_the_least_loaded() -> None:
+    """Of servers 1 and 2, drawn in this order, the one that is empty."""
+
+    class Draws:
+        def __init__(self) -> None:
+            self.draws = iter((0.1, 0.4))
+
+        def random(self) -> float:
+            return next(self.draws)
+
+    initial = np.array([[1], [0], [1]], np.int32)
+    state = policy("power-of-d").prepare(Setting(additive([2], [[1]], workload=[1]), 3, {}, initial))
+    assert plain(policy("power-of-d").place)(state, 0, Draws()) == 1
+
+
+def test_first_fit_takes_the_first_server_with_room() -> None:
+    initial = np.array([[2], [1], [0]], np.int32)
+    state = policy("first-fit").prepare(Setting(additive([2], [[1]], workload=[1]), 3, {}, initial))
+    assert plain(policy("first-fit").place)(state, 0, None) == 1
+
+
+def test_a_slot_of_static_reservation_is_free_again_after_a_job() -> None:
+    state = policy("static").prepare(Setting(additive([1], [[1]], workload=[1]), 1, {}))
+    place = plain(policy("static").place)
+    assert [place(state, 0, None) for _ in range(2)] == [0, -1]
+    plain(policy("static").depart)(state, 0, 0, None)
+    assert place(state, 0, None) == 0
+
+
 def test_a_policy_of_a_file_runs_again_from_kept_code(tmp_path: Path) -> None:
     """Each process finds the code that the one before has compiled, of plain functions and of steps."""
     root = Path(__file__).parent.parent.parent

@@ -433,4 +433,4 @@ def drain_rates(level: Level, broken: str) -> Outcome:
         expected = _rates_by_states(configurations, rates / (2 if broken.startswith("departures") else 1), broken)
         emptied = emptying_rates(configurations, rates, np.ones(types))
         off = max(off, *(abs(a - b) / max(b, 1e-3) for a, b in zip(emptied, expected, strict=True)))
-    return Outcome(f"{systems} systems, {off:.0e} off at most", off < 1e-9)
+    return Outcome(f"{systems} systems, {off:.0e} off at most", bool(off < 1e-9))
