@@ -86,7 +86,7 @@ HOUSE = {
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_550, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 13, 2_680, (9, 1_500), 0.04),
     "sharing": Room(("theory/sharing",), 17, 3_675, (17, 3_500)),
-    "files": Room(("theory/files",), 15, 2_740, (11, 1_800)),
+    "files": Room(("theory/files",), 15, 2_750, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 55, 9_770, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_105, (20, 4_200)),
     "admission": Room(("fluid/admission",), 25, 4_989, (25, 5_000)),
