@@ -28,7 +28,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
     times, types, durations = log.jobs
     span = log.until - log.warmup
     peak = plan.peak
-    headroom = plan.headroom or (None,) * len(log.instance.types)
+    headroom = None if plan.headroom is None else [float(x) for x in plan.headroom]
     rows = []
     for j, name in enumerate(log.instance.names):
         of_type = types == j
@@ -41,7 +41,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
                 mean_hours=float(durations[of_type].mean() / HOUR) if count else None,
                 jobs=float(log.means[j]),
                 at_peak=peak.jobs[j],
-                headroom=None if headroom[j] is None else float(headroom[j]),
+                headroom=None if headroom is None else headroom[j],
             )
         )
     best = plan.best

@@ -18,6 +18,7 @@ from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.results import LossResult
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
@@ -158,7 +159,7 @@ class Trials:
             result = simulate_stored(self.store, policy, scenario, **how)
         if result.interrupted:
             raise KeyboardInterrupt
-        if policy.model == "loss":
+        if isinstance(result, LossResult):
             return float(result.accepted().mean)
         run = result.runs[0]
         arrivals = float(run.measures.arrivals[run.first :].sum())

@@ -132,9 +132,8 @@ def make_plan(
     if best is not None and best.servers is not None:
         servers = best.servers
         program = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)]))
-        # nothing fits beside a mean workload that the servers do not carry
-        is_carried = program.intensity().value < 1
-        headroom = tuple(x * servers for x in program.headroom()) if is_carried else None
+        free = program.headroom()
+        headroom = None if free is None else tuple(x * servers for x in free)
         chosen = next(policy for policy in policies if policy.name == best.policy)
         for g in GROWTH:
             if time.monotonic() > end:

@@ -42,11 +42,17 @@ TYPE = (
 )
 """Headers of the name of a type."""
 
-SIZES = {"tib": KIB, "gib": 1, "mib": Fraction(1, KIB), "kib": Fraction(1, KIB**2), "bytes": Fraction(1, KIB**3)}
+SIZES: dict[str, Fraction | int] = {
+    "tib": KIB,
+    "gib": 1,
+    "mib": Fraction(1, KIB),
+    "kib": Fraction(1, KIB**2),
+    "bytes": Fraction(1, KIB**3),
+}
 SIZES |= {"tb": KIB, "gb": 1, "mb": Fraction(1, KIB), "kb": Fraction(1, KIB**2)}
 """GiB in a unit of memory or disk. A GB counts as a GiB, since clouds mostly write GB and mean GiB."""
 
-CORES = {"milli": Fraction(1, 1000), "millicores": Fraction(1, 1000)}
+CORES: Mapping[str, Fraction | int] = {"milli": Fraction(1, 1000), "millicores": Fraction(1, 1000)}
 
 SECONDS: Mapping[str, Fraction | int] = {
     "us": Fraction(1, 10**6),
@@ -118,5 +124,6 @@ def factor_of(meaning: str, header: str) -> Fraction:
     >>> factor_of("memory", "RAM (MiB)"), factor_of("duration", "runtime_h"), factor_of("cpu", "vCPU")
     (Fraction(1, 1024), Fraction(3600, 1), Fraction(1, 1))
     """
-    units = {"cpu": CORES, "gpu": {}, "memory": SIZES, "disk": SIZES}.get(meaning, SECONDS)
+    by_meaning: Mapping[str, Mapping[str, Fraction | int]] = {"cpu": CORES, "gpu": {}, "memory": SIZES, "disk": SIZES}
+    units = by_meaning.get(meaning, SECONDS)
     return Fraction(units.get(header_of(header).unit, 1))
