@@ -82,7 +82,6 @@ HOUSE = {
     "theory": Room(("theory/*",), 7, 650, (7, 600), 0.02),
     "compiled": Room(("theory/compiled",), 6, 893, (4, 500)),
     "models": Room(("theory/models",), 2, 267, (2, 270)),
-    "exact": Room(("theory/exact",), 20, 3_591, (14, 3_100), 0.075),
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_547, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 9, 1_496, (9, 1_500)),
     "sharing": Room(("theory/sharing",), 17, 3_674, (17, 3_500)),

@@ -8,12 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from theory.files.document import rows_of_table
-
 from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
-from theory.files.document import Fields, Numeral, read_document
+from theory.files.document import Fields, Numeral, read_document, rows_of_table
 
 TABLES = ("cluster", "deployments", "kind")
 
