@@ -168,7 +168,7 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
     [
         ("check tests/frozen/certificates/solve_two.json", 42, HEAVY),
         ("check tests/frozen/certificates/region_ec2.json", 42, HEAVY),
-        ("verify autoscaling/introduction", 77, {"matplotlib", "sympy"}),
+        ("verify autoscaling/introduction", 78, {"matplotlib", "sympy"}),
         ("solve examples/four_types.toml", 75, {"matplotlib", "sympy"}),
     ],
 )
