@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.tables import aligned
@@ -108,7 +108,7 @@ def decide_answer(
     from fluid.admission.simulation.decision import needed
 
     exact, paper = (needed(cluster, tenants, arrival, horizons, moments=name) for name in ("exact", "paper"))
-    fields: dict[str, object] = {"judged_by": "posteriors" if observed else "priors", "fits": fits}
+    fields: dict[str, Any] = {"judged_by": "posteriors" if observed else "priors", "fits": fits}
     if policy is not None:
         numbers = exact if policy.moments == "exact" else needed(
             cluster, tenants, arrival, horizons, moments=policy.moments

@@ -309,7 +309,8 @@ def refined(
         return curve
     ends = curve.thresholds[at - 1 : at + 1]
     second = curve.policy.name == "second"
-    inner = _thresholds(np.linspace(*(np.log(ends) if second else ends), count + 2)[1:-1], second)
+    low, high = (float(x) for x in (np.log(ends) if second else ends))
+    inner = _thresholds(np.linspace(low, high, count + 2)[1:-1], second)
     (more,) = frontiers_of(cluster, [(curve.policy, inner)], until, **options)
     thresholds = np.concatenate([curve.thresholds, more.thresholds])
     order = np.argsort(thresholds)
