@@ -246,7 +246,7 @@ def sizes_at(u: Any, stays: Any, size: Any, k1: Any, k2: Any, k3: Any) -> Any:
 
 
 @step
-def some_left(b0: float, b1: float, size: float, started: float) -> float:
+def some_left(b0: Any, b1: Any, size: Any, started: Any) -> Any:
     """Return the right side of (16)-(17): that a core is left, of `size` old ones and a mean of `started` new ones."""
     return 1.0 - (1.0 - b0) ** size * max(0.0, 1.0 - b1) ** started
 
@@ -284,7 +284,8 @@ def given_moments(
     """
     s1, s2, s3 = sizes
     k1, k2, k3 = rate / mu * s1, rate / mu * s2, rate_square / mu**2 * s3
-    return _sizes_at(-np.expm1(-mu * t), np.exp(-shutdown * t), size, k1, k2, k3)
+    first, second = _sizes_at(-np.expm1(-mu * t), np.exp(-shutdown * t), size, k1, k2, k3)
+    return first, second
 
 
 def belief_moments(belief: Belief, size: int, t: float) -> Moments:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
-from fluid.admission.law.thresholds import POLICIES
+from fluid.admission.law.thresholds import FIRST, POLICIES, SECOND, ZEROTH
 from fluid.admission.simulation import event_loop as events
 from fluid.admission.simulation.outlook import MOMENTS, REFRESHED, Outlook, aligned_horizons, new_outlook
 from fluid.admission.simulation.world import World, draw_world, most_alive
@@ -162,9 +162,9 @@ def run_policy(
     with G nodes of a belief (13 to 50).
     """
     # "everybody" is a zeroth-moment policy without a threshold: it admits as far as deployments fit
-    code = POLICIES.index(policy.name) if policy.name in POLICIES else events.ZEROTH
+    code = POLICIES.index(policy.name) if policy.name in POLICIES else ZEROTH
     code = events.EVERYBODY if grant_all else code
-    moves = code in (events.FIRST, events.SECOND)
+    moves = code in (FIRST, SECOND)
     places = 1 + (most_alive(world) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     chosen = (horizons, places) if moves else (horizons[:1], 0)
@@ -172,8 +172,8 @@ def run_policy(
     tenants = _tenants(world, places)
     months = int(until / events.MONTH) + 1
     control = np.array([policy.threshold, policy.threshold, policy.gain, policy.aim], float)
-    counts = (np.zeros(length, np.int64) for length in (6, months, months))
-    tally = events.Tally(np.zeros(2), *counts, control)
+    counts, asked, refused = (np.zeros(length, np.int64) for length in (6, months, months))
+    tally = events.Tally(np.zeros(2), counts, asked, refused, control)
     loop: Callable[..., Any] = plain(events.run_events) if python else events.run_events
     largest = events.UNLIMITED if most is None else most
     begin = process_time()
