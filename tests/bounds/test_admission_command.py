@@ -41,11 +41,13 @@ def worked(tmp_path: Path) -> str:
 
 
 def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    """Return the answer of a command, without what made it."""
     capsys.readouterr()
     assert run(["admission", *arguments, "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    jsonschema.validate(made, schema(f"admission_{arguments[0]}"))
-    return made
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schema(f"admission_{arguments[0]}"))
+    assert document.pop("made")["command"].startswith("packproof admission")
+    return document
 
 
 def test_moments(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
