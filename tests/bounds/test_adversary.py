@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -15,13 +16,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from bounds import checker
 from bounds.adversary import workload
 from bounds.adversary.budget import Budget
 from bounds.adversary.search import TOLERANCE, worst_instance
-from bounds.adversary.workload import worst_workload
+from bounds.adversary.workload import refutation, worst_workload
+from bounds.certificates.worst import worst_certificate
 from bounds.cli import run
 from bounds.results.instances import four_types, tight_family
 from bounds.testing import instances
+from theory.exact.columns import generation
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve
 from theory.instance import Instance, additive
@@ -47,6 +51,20 @@ def test_no_sampled_workload_is_worse(instance: Instance) -> None:
     for _ in range(10):
         workload = [Fraction(int(w), 8) for w in generator.integers(0, 40, len(instance.types))]
         assert solve(instance.with_workload(workload)).ratio >= worst.ratio
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_configurations_that_leave_do_not_change_the_worst(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stages of greedy join between configurations that are sought: their columns keep their places."""
+    draw = random.Random(seed)
+    demands = [[draw.randint(1, 16), draw.randint(1, 20)] for _ in range(5)]
+    instance = additive([48, 64], demands, [draw.randint(1, 50) for _ in demands])
+    listed = worst_workload(instance)
+    monkeypatch.setattr(generation, "ENUMERATE_BELOW", 0)
+    monkeypatch.setattr(generation, "STAYING", 0)
+    sought = worst_workload(instance)
+    assert (sought.ratio, sought.complete) == (listed.ratio, True)
+    checker.check(worst_certificate(solve(instance.with_workload(sought.workload)), refutation(instance, sought.ratio)))
 
 
 @pytest.mark.parametrize(("demands", "infimum"), [((5, 7), Fraction(3, 4)), ((3, 1, 7), Fraction(101, 136))])

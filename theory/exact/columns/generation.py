@@ -97,6 +97,7 @@ class ConfigurationColumns:
                 self.add(p, maximal(space))
         self._add_alone()
         self._always = program.width  # columns that are never dropped
+        self._others = program.width - len(self._present)  # columns that are no configurations
         if self._unfinished:
             from theory.exact.columns.pricing import Pricing  # few programs need it
 
@@ -268,8 +269,8 @@ class ConfigurationColumns:
     def _drop_worst(self, objective: float) -> None:
         """Let the worst columns leave, where they are many and the objective is higher than when they last did."""
         most = STAYING * len(self._slot_rows) * len(self._unfinished)
-        # columns of others that came later would lose their places
-        alone = self._program.width - 1 == next(reversed(self._present.values()))
+        # columns of others that came later would lose their places, or leave
+        alone = self._program.width - len(self._present) == self._others
         if len(self._present) > 2 * most and objective > self._dropped_at and alone:
             self._dropped_at = objective + ROUNDING * abs(objective)
             self._renumber(self._program.keep_best(self._always + most, self._always))
