@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bounds.cli.app import Application, app, progress, show
-from bounds.cli.options import EngineOption, JsonFlag, PlotFile, refuse_no_time
+from bounds.cli.options import EngineOption, JsonFlag, PlotFile, SeedOption, StoreFile, WorkersOption, refuse_no_time
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fluid.admission.law.belief import Tenant
     from fluid.admission.law.cluster import AdmissionCluster
     from fluid.admission.simulation.simulate import AdmissionPolicy
+    from fluid.experiment.store import Store
 
 group = Application(
     help="Cluster admission: deployments that grow on their own, and whether another may enter.",
@@ -59,17 +61,21 @@ HorizonsOption = Annotated[
     str | None,
     typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; 40 from 0.04 h on by default."),
 ]
-UntilOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run.", show_default=False)]
-ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
-SeedOption = Annotated[int, typer.Option("--seed", min=0)]
-LocalWorkers = Annotated[int, typer.Option("--workers", metavar="N", help="Local processes (-1: one per core).")]
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="Keep runs, and read those that it has.")
+ThresholdOption = Annotated[
+    float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)
 ]
+SlaOption = Annotated[
+    float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)
+]
+UntilOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run.", show_default=False)]
+YearOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")]
+ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
 MostOption = Annotated[
     int | None, typer.Option("--most-deployments", metavar="N", min=1, help="Deployments at once, at most.")
 ]
 
+YEAR = 8760
+"""Hours of a year of 365 days."""
 
 MOST_HOURS = 10_000_000
 """Most hours of a run: over a thousand years, of which every month is counted by itself."""
@@ -268,9 +274,9 @@ def decide(
     threshold: Annotated[float | None, typer.Option("--threshold", metavar="X", help="Its threshold.")] = None,
     sla: Annotated[float | None, typer.Option("--sla", metavar="X", help="Tune its threshold to this SLA.")] = None,
     moments: MomentsOption = "exact",
-    until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = 8760,
+    until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = YEAR,
     warmup: WarmupOption = 0.0,
-    store: StoreOption = None,
+    store: StoreFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
@@ -336,12 +342,18 @@ def tuned_policy(
 ) -> AdmissionPolicy:
     """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
     from fluid.admission.study.tuning import tune
+
+    with telling_and_keeping(store) as (say, runs):
+        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=runs).policy
+
+
+@contextmanager
+def telling_and_keeping(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
+    """Tell how far the runs within the block are, and keep them in a store if there is one."""
     from fluid.experiment.store import Store
 
     with ExitStack() as stack:
-        say = stack.enter_context(progress())
-        runs = None if store is None else stack.enter_context(Store(store))
-        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=runs).policy
+        yield stack.enter_context(progress()), None if store is None else stack.enter_context(Store(store))
 
 
 @group.command(
@@ -358,7 +370,7 @@ def simulate(
             "--policy", metavar="zeroth|first|second|controlled", help="Admission policy.", show_default=False
         ),
     ],
-    threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
+    threshold: ThresholdOption,
     until: UntilOption,
     warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 10,
@@ -373,9 +385,9 @@ def simulate(
     gain: Annotated[
         float, typer.Option("--gain", metavar="CORES", help="What its threshold loses for a refusal, about.")
     ] = 0.0,
-    store: StoreOption = None,
+    store: StoreFile = None,
     engine: EngineOption = "local",
-    workers: LocalWorkers = 1,
+    workers: WorkersOption = 1,
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
@@ -383,7 +395,6 @@ def simulate(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.replications import simulate_admission
     from fluid.admission.simulation.simulate import CONTROLLED, AdmissionPolicy
-    from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
@@ -392,21 +403,11 @@ def simulate(
         name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
-    with ExitStack() as stack:
+    with telling_and_keeping(store) as (say, kept):
         runs = simulate_admission(
-            cluster,
-            chosen,
-            until,
-            replications=replications,
-            seed=seed,
-            observations=observations,
-            warmup=warmup,
-            most=most,
-            workers=workers,
-            engine=engine,
-            progress=stack.enter_context(progress()),
-            store=None if store is None else stack.enter_context(Store(store)),
-        )
+            cluster, chosen, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
+            most=most, workers=workers, engine=engine, progress=say, store=kept,
+        )  # fmt: skip
     answer = simulated_answer(chosen, runs)
     show(answer, lambda: simulated_lines(answer), as_json=as_json)
 
@@ -420,10 +421,8 @@ def simulate(
 def tune(
     file: AdmissionFile,
     policy: PolicyOption,
-    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)],
-    until: Annotated[
-        float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
-    ] = 8760,
+    sla: SlaOption,
+    until: YearOption = YEAR,
     warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 40,
     seed: SeedOption = 0,
@@ -432,9 +431,9 @@ def tune(
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Thresholds on the ladder.")] = 8,
-    store: StoreOption = None,
+    store: StoreFile = None,
     engine: EngineOption = "local",
-    workers: LocalWorkers = 1,
+    workers: WorkersOption = 1,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -443,27 +442,15 @@ def tune(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
-    from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
     chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
-    with ExitStack() as stack:
+    with telling_and_keeping(store) as (say, kept):
         tuning = tune_threshold(
-            cluster,
-            chosen,
-            sla,
-            until,
-            replications=replications,
-            seed=seed,
-            observations=observations,
-            warmup=warmup,
-            steps=steps,
-            workers=workers,
-            engine=engine,
-            progress=stack.enter_context(progress()),
-            store=None if store is None else stack.enter_context(Store(store)),
-        )
+            cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
+            steps=steps, workers=workers, engine=engine, progress=say, store=kept,
+        )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
 
@@ -481,16 +468,14 @@ def tune(
 )
 def compare(
     file: AdmissionFile,
-    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)],
+    sla: SlaOption,
     policies: Annotated[
         str, typer.Option("--policies", metavar="NAME,...", help="Policies, the first of which the others are beside.")
     ] = "zeroth,first,second",
     observations: Annotated[
         str, typer.Option("--observations", metavar="N,...", help="Observations before arrival, of moment policies.")
     ] = "0",
-    until: Annotated[
-        float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
-    ] = 8760,
+    until: YearOption = YEAR,
     warmup: WarmupOption = 0.0,
     replications: Annotated[int, typer.Option("--replications", metavar="N", min=8, max=1_000_000)] = 40,
     seed: SeedOption = 0,
@@ -498,9 +483,9 @@ def compare(
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     steps: Annotated[int, typer.Option("--steps", min=2, max=40, help="Thresholds on each ladder.")] = 6,
-    store: StoreOption = None,
+    store: StoreFile = None,
     engine: EngineOption = "local",
-    workers: LocalWorkers = 1,
+    workers: WorkersOption = 1,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -511,7 +496,6 @@ def compare(
     from fluid.admission.study.frontier import PILOTS
     from fluid.admission.study.frontier import compare as compare_policies
     from fluid.admission.study.tuning import pathwise_bound
-    from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
     if not 0 < sla < 1:
@@ -521,12 +505,10 @@ def compare(
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
     cluster = read_admission(file)
-    with ExitStack() as stack:
-        say = stack.enter_context(progress())
+    with telling_and_keeping(store) as (say, kept):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, steps=steps, seed=seed, warmup=warmup,
-            workers=workers, engine=engine, progress=say,
-            store=None if store is None else stack.enter_context(Store(store)),
+            workers=workers, engine=engine, progress=say, store=kept,
         )  # fmt: skip
         say("the bound for all policies ...")
         bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=PILOTS)
@@ -555,7 +537,7 @@ def counts_of(text: str) -> list[int]:
 def exact(
     file: AdmissionFile,
     policy: PolicyOption,
-    threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
+    threshold: ThresholdOption,
     most: Annotated[int, typer.Option("--most-deployments", metavar="N", help="Deployments at once, at most.")],
     marginal: MarginalOption = 0.0,
     as_json: JsonFlag = False,

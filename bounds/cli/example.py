@@ -42,12 +42,12 @@ def example(
     ] = "",
 ) -> None:
     """Print an example file: packproof example four_types.toml > four_types.toml."""
-    known = names()
+    files = names()
     if not name:
-        print_answer("\n".join(known))
+        print_answer("\n".join(files))
         return
     wanted = name.removeprefix("examples/")
-    if wanted not in known:
+    if wanted not in files:
         listed = "expected an example, as `packproof example` lists them"
-        raise InputError(f"NAME: {listed}, got {name[:60]!r}{meant(wanted, known)}")
+        raise InputError(f"NAME: {listed}, got {name[:60]!r}{meant(wanted, files)}")
     print_file((folder() / wanted).read_text(encoding="utf-8"))

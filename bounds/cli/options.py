@@ -103,6 +103,13 @@ EngineOption = Annotated[str, typer.Option("--engine", metavar="local|dask://HOS
 WorkersOption = Annotated[
     int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
 ]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
+StoreFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--store", metavar="FILE", help="Store runs there, and continue from those already stored.", callback=to_store
+    ),
+]
 NodesLimit = Annotated[
     int | None,
     typer.Option(

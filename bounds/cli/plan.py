@@ -11,7 +11,7 @@ import typer
 
 from bounds.cli.app import app, completed_by, progress, show
 from bounds.cli.instance import pool_table
-from bounds.cli.options import JsonFlag, announcing, to_store
+from bounds.cli.options import JsonFlag, SeedOption, StoreFile, announcing
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,12 +65,8 @@ LevelOption = Annotated[
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
 DropOpen = Annotated[
     bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
-]
-StoreFile = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="Store runs there, and continue.", callback=to_store)
 ]
 ReportFile = Annotated[
     Path | None, typer.Option("--out", metavar="OUT.html", help="Write a report.", callback=announcing())
@@ -92,7 +88,7 @@ def plan(
     policies: PolicyNames = None,
     level: LevelOption = "quick",
     time_limit: TimeLimit = 600.0,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     drop_open: DropOpen = False,
     store: StoreFile = None,
     out: ReportFile = None,

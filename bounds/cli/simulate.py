@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bounds.cli.app import Command, app, completed_by, progress, show
-from bounds.cli.options import EngineOption, InstanceFile, JsonFlag, PlotFile, refuse_unused, to_store
+from bounds.cli.options import EngineOption, InstanceFile, JsonFlag, PlotFile, SeedOption, StoreFile, refuse_unused
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
 
@@ -69,7 +69,6 @@ Replications = Annotated[
         help="Number of runs (default 1; with --against-fluid 3 of each size, with several policies 8).",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0)]
 TraceFile = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a file.")]
 DropOpen = Annotated[
     bool, typer.Option("--drop-open", help="Drop rows of a log without an end (else they run on to its end).")
@@ -78,15 +77,6 @@ AgainstFluid = Annotated[
     bool, typer.Option("--against-fluid", help="Compare paths of L/16, L/4 and L servers with the fluid limit.")
 ]
 EventLog = Annotated[int, typer.Option("--log", metavar="N", min=0, max=1_000_000, help="List the first N events.")]
-StoreFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        metavar="FILE",
-        help="Store replications there, and continue from those already stored.",
-        callback=to_store,
-    ),
-]
 
 
 @app.command(
@@ -103,7 +93,7 @@ def simulate(
     servers: Servers = None,
     warmup: Warmup = None,
     replications: Replications = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     trace: TraceFile = None,
     drop_open: DropOpen = False,
     against_fluid: AgainstFluid = False,

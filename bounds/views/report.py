@@ -72,7 +72,9 @@ def report_page(document: Document, command: str) -> str:
     return page.render(
         title=f"packproof {name}",
         sentence=sentence,
-        pictures=[{"svg": _svg(panel), "caption": caption} for caption, panel in panels],
+        pictures=[
+            {"svg": _svg(panel, f"p{place}-"), "caption": caption} for place, (caption, panel) in enumerate(panels)
+        ],
         tables=list(_tables(document)),
         evidence=kind.evidence,
         assumptions=_assumptions(document),
@@ -82,11 +84,10 @@ def report_page(document: Document, command: str) -> str:
     )
 
 
-def _svg(panel: Panel) -> str:
-    """Return a panel as an SVG element; its identifiers are its own, as several are in one page."""
+def _svg(panel: Panel, prefix: str) -> str:
+    """Return a panel as an SVG element; its identifiers have a prefix of their own, as several are in one page."""
     text = as_bytes(arranged([panel], ""), "svg").decode()
     text = text[text.index("<svg") :]
-    prefix = f"p{abs(hash(text)) % 10**8}-"
     return (
         text.replace('id="', f'id="{prefix}').replace('href="#', f'href="#{prefix}').replace("url(#", f"url(#{prefix}")
     )

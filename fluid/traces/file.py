@@ -117,11 +117,11 @@ def _switch(table: Fields, name: str) -> bool:
     return value
 
 
-def on_file(given: TraceFile | None, path: Path | None, *, drop_open: bool = False) -> TraceFile | None:
+def on_file(reading: TraceFile | None, path: Path | None, *, drop_open: bool = False) -> TraceFile | None:
     """Return how a trace is read with another file in its place; the same where there is none."""
     if path is not None:
-        given = TraceFile(path) if given is None else replace(given, path=path, digest="")
-    return replace(given, drop_open=True) if given is not None and drop_open else given
+        reading = TraceFile(path) if reading is None else replace(reading, path=path, digest="")
+    return replace(reading, drop_open=True) if reading is not None and drop_open else reading
 
 
 def _capacity(table: Fields) -> tuple[tuple[str, Fraction], ...]:

@@ -191,14 +191,14 @@ def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str,
     last = 0
 
     def close(task: tuple[str, str], end: int, outcome: Outcome) -> None:
-        one, schedule = submissions.pop(task), schedules.pop(task, None)
+        submission, schedule = submissions.pop(task), schedules.pop(task, None)
         if schedule is None:
             dropped["never scheduled"] += 1
-        elif not all(one.demand):
+        elif not all(submission.demand):
             dropped["without a request"] += 1
         else:
-            arrival, stay = _stay(one.place, one.line, one.time, schedule, end, opens)
-            tasks.add(one.line, arrival, stay, outcome, numbers[task], one.priority, one.demand)
+            arrival, stay = _stay(submission.place, submission.line, submission.time, schedule, end, opens)
+            tasks.add(submission.line, arrival, stay, outcome, numbers[task], submission.priority, submission.demand)
 
     for event in events:
         tasks.path, last = event.place, event.time

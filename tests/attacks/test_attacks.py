@@ -19,10 +19,11 @@ from tests.attacks.faults import COMMANDS, Command
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.large_documents import LARGE
-from tests.attacks.policies import HELPERS, cases, run_right, run_wrong
+from tests.attacks.policies import run_right, run_wrong
 from tests.attacks.report import Report
 from tests.attacks.rules import attack_rules
 from tests.attacks.written import attack_written
+from tests.attacks.wrong_policies import HELPERS, cases
 
 
 def test_forged_certificates() -> None:

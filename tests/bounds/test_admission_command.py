@@ -103,23 +103,23 @@ def test_decide_by_what_was_seen(worked: str, tmp_path: Path, capsys: pytest.Cap
     path.write_text(TENANTS)
     cluster = read_admission(worked)
     common = ["decide", worked, "--arriving", "2", "--horizons", "1,2,10"]
-    made = answer([*common, "--state", str(path)], capsys)
+    decision = answer([*common, "--state", str(path)], capsys)
     seen = [Observed(4, 9.5, 3, 2, 4, 3), Observed(0, 8, 2, 0, 3, 1), Observed(extra_cores=1, sizes=1)]
     beliefs = [exact_belief(cluster.priors, one) for one in seen]
     parts = [[belief_moments(b, c, t) for b, c in zip(beliefs, (3, 4, 2), strict=True)] for t in (1.0, 2.0, 10.0)]
-    assert (made["zeroth"], made["judged_by"]) == (9, "posteriors")
-    assert made["first"] == pytest.approx(max(sum(m.mean for m in row) for row in parts), rel=1e-9)
+    assert (decision["zeroth"], decision["judged_by"]) == (9, "posteriors")
+    assert decision["first"] == pytest.approx(max(sum(m.mean for m in row) for row in parts), rel=1e-9)
     bounds = [(sum(m.variance for m in row), 100 - sum(m.mean for m in row)) for row in parts]
-    assert made["second"] == pytest.approx(max(v / (v + free**2) for v, free in bounds), rel=1e-9)
+    assert decision["second"] == pytest.approx(max(v / (v + free**2) for v, free in bounds), rel=1e-9)
     rows = [dict(zip(COLUMNS, line.split(","), strict=True)) for line in TENANTS.splitlines()[1:]]
     as_json = tmp_path / "tenants.json"
     as_json.write_text(
         json.dumps({"deployment": [{k: v if k == "name" else float(v) for k, v in row.items()} for row in rows]})
     )
-    assert answer([*common, "--state", str(as_json)], capsys) == made
+    assert answer([*common, "--state", str(as_json)], capsys) == decision
     by_priors = answer([*common, "--active", "3,4"], capsys)
     assert by_priors["judged_by"] == "priors"
-    assert abs(by_priors["first"] / made["first"] - 1) > 0.01
+    assert abs(by_priors["first"] / decision["first"] - 1) > 0.01
 
 
 def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,8 +128,8 @@ def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest
     common = ["decide", worked, "--state", str(path), "--arriving", "2", "--policy"]
     number = answer([*common, "second", "--threshold", "1"], capsys)["needed"]
     for factor, verdict in ((1.001, "admit"), (0.999, "refuse")):
-        made = answer([*common, "second", "--threshold", repr(number * factor)], capsys)
-        assert (made["verdict"], made["second"]) == (verdict, number)
+        decision = answer([*common, "second", "--threshold", repr(number * factor)], capsys)
+        assert (decision["verdict"], decision["second"]) == (verdict, number)
     paper = answer([*common, "first", "--threshold", "9", "--moments", "paper"], capsys)
     assert paper["needed"] == paper["paper"]["first"]
     full = answer(
@@ -147,9 +147,9 @@ def test_decide_with_an_sla_takes_the_threshold_of_tune(tmp_path: Path, capsys: 
     store = ["--store", str(tmp_path / "runs.db")]
     tuned = answer(["tune", str(path), "--policy", "zeroth", "--sla", "0.05", "--until", "500", *store], capsys)
     arguments = ["decide", str(path), "--active", "9", "--arriving", "2", "--policy", "zeroth", "--sla", "0.05"]
-    made = answer([*arguments, "--until", "500", *store], capsys)
-    assert made["threshold"] == tuned["threshold"]
-    assert made["verdict"] == ("admit" if tuned["threshold"] > 11 else "refuse")
+    decision = answer([*arguments, "--until", "500", *store], capsys)
+    assert decision["threshold"] == tuned["threshold"]
+    assert decision["verdict"] == ("admit" if tuned["threshold"] > 11 else "refuse")
 
 
 def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,32 +157,32 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
     arguments = ["compare", str(path), "--policies", "zeroth,second", "--observations", "0,5", "--sla", "0.05"]
     arguments += ["--until", "900", "--replications", "8", "--steps", "4", "--store", str(store)]
-    made = answer([*arguments, "--plot", str(picture)], capsys)
-    assert [(row["policy"], row["observations"]) for row in made["rows"]] == [
+    comparison = answer([*arguments, "--plot", str(picture)], capsys)
+    assert [(row["policy"], row["observations"]) for row in comparison["rows"]] == [
         ("zeroth", 0),
         ("second", 0),
         ("second", 5),
     ]
-    assert made["rows"][0]["above_first"] is None
-    for row in made["rows"]:
+    assert comparison["rows"][0]["above_first"] is None
+    for row in comparison["rows"]:
         low, high = row["utilisation"]["ci95"]
         assert low <= row["utilisation"]["mean"] <= high
-        assert row["utilisation"]["mean"] < made["bound"]["mean"]
+        assert row["utilisation"]["mean"] < comparison["bound"]["mean"]
         shares = [share for _, share in row["ladder"]]
         assert min(shares) <= 0.05 <= max(shares) or not row["reached"]
-    gap = made["rows"][1]["utilisation"]["mean"] - made["rows"][0]["utilisation"]["mean"]
-    assert made["rows"][1]["above_first"]["mean"] == pytest.approx(gap)
+    gap = comparison["rows"][1]["utilisation"]["mean"] - comparison["rows"][0]["utilisation"]["mean"]
+    assert comparison["rows"][1]["above_first"]["mean"] == pytest.approx(gap)
     assert picture.stat().st_size > 5_000
-    assert answer(arguments, capsys) == made, "taken up from the store"
+    assert answer(arguments, capsys) == comparison, "taken up from the store"
 
 
 def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exact = answer(["exact", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"], capsys)
     simulated = ["simulate", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"]
     simulated += ["--until", "3000", "--warmup", "50", "--replications", "8", "--store", str(tmp_path / "s.db")]
-    made = answer(simulated, capsys)
-    assert abs(made["utilisation"]["mean"] - exact["utilisation"]) < 0.02
-    assert answer(simulated, capsys)["utilisation"] == made["utilisation"], "read from the store"
+    estimate = answer(simulated, capsys)
+    assert abs(estimate["utilisation"]["mean"] - exact["utilisation"]) < 0.02
+    assert answer(simulated, capsys)["utilisation"] == estimate["utilisation"], "read from the store"
     best = answer(["optimal", SMALL, "--sla", "0.05", "--most-deployments", "3"], capsys)
     assert best["lower"] <= best["upper"] + 1e-12
     assert best["program"] == pytest.approx(best["lagrangian"], abs=1e-6)

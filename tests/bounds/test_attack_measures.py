@@ -53,10 +53,10 @@ def test_who_envies_most() -> None:
 
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
-    found = attack(
+    worst = attack(
         judge_division(rule_named("ps-dsf", sharing=True), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400
     )
-    assert Fraction(1, 2) <= found.judged.value < Fraction(3, 4)
+    assert Fraction(1, 2) <= worst.judged.value < Fraction(3, 4)
 
 
 def test_a_lie_that_pays_is_one() -> None:
@@ -75,11 +75,11 @@ def test_a_lie_that_pays_is_one() -> None:
 def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     """The allocations of the truth and of the lie are PS-DSF by Theorem 1, and the tasks by lying are counted anew."""
     space = LieSpace(3, 2, 3)
-    found = attack(
+    worst = attack(
         judge_lie(rule_named("ps-dsf", sharing=True)), space, seed=2, evaluations=3000, target=Fraction(19, 20)
     )
-    assert found.judged.value <= Fraction(19, 20)
-    case, n = found.case, found.case.liar
+    assert worst.judged.value <= Fraction(19, 20)
+    case, n = worst.case, worst.case.liar
     truth, reported = case.truth.cluster(), case.reported.cluster()
     honest, lying = ps_dsf(truth), ps_dsf(reported)
     assert is_ps_dsf(truth, honest.tasks)
@@ -87,7 +87,7 @@ def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     need, said = truth.users[n].demand, reported.users[n].demand
     usable = sum(x for x, able in zip(lying.tasks[n], truth.monopoly[n], strict=True) if able)
     gained = usable * min(s / d for s, d in zip(said, need, strict=True) if d)
-    assert honest.totals[n] / gained == found.judged.value
+    assert honest.totals[n] / gained == worst.judged.value
     assert attack(judge_lie(lambda c: drf(c).tasks), LieSpace(3, 1, 2), evaluations=300).judged.value == 1
 
 

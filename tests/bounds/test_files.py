@@ -34,6 +34,7 @@ workload = "1/4"
 """
 GRID = 'instance = "i.toml"\nuntil = 5\nreplications = 1\nservers = 5\npolicy = "dra"\n'
 TRACE = "time,duration,cpu\n1,1,5\n"
+TENANTS = Path(__file__).parents[2] / "examples" / "admission_small.toml"
 LOSS = "simulate i.toml --policy dra --servers 5 --until 5"
 FILES = {
     "i.toml": TWO,
@@ -110,6 +111,7 @@ def test_no_output_over_an_input(arguments: str, here: Path, capsys: pytest.Capt
         "throughput s.toml --certificate x.png --plot x.png",
         "fluid i.toml --until 3 --csv x.png --plot x.png",
         f"{LOSS} --store x.png --plot x.png",
+        f"admission tune {TENANTS} --policy zeroth --sla 0.1 --until 9 --store x.png --plot x.png",
         "experiment g.toml --store x --csv x",
         "experiment g.toml --store x --csv x.lock",
         "experiment g.toml --store x --csv x-wal",

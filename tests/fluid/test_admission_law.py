@@ -174,8 +174,8 @@ def test_exact_moments_are_quadratures(kappa: float) -> None:
     for mu, weight in zip(mus, of_mu, strict=True):
         r, sigma = np.repeat(lams * mu ** (kappa - 1), len(sigmas)), np.tile(sigmas, len(lams))
         visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 120)
-        given = renewal._sizes_given(visits, np.array([mu * t]))[:2, :, 0] @ np.outer(of_lam, of_sigma).ravel()
-        total += weight * np.exp(-priors.delta * mu * t) * given
+        at_mu = renewal._sizes_given(visits, np.array([mu * t]))[:2, :, 0] @ np.outer(of_lam, of_sigma).ravel()
+        total += weight * np.exp(-priors.delta * mu * t) * at_mu
     assert exact.alive == pytest.approx(total[0], abs=ABSOLUTE + exact.error)
     assert exact.mean == pytest.approx(total[1], rel=RELATIVE, abs=ABSOLUTE + exact.error)
 
@@ -372,7 +372,7 @@ def test_observations_that_contradict_each_other(values: dict[str, float], probl
 
 def test_horizons() -> None:
     assert len(printed_horizons()) == len(np.unique(printed_horizons()))
-    made = aligned_horizons()
-    assert made[0] == 0.04
-    assert made[-1] >= 26280
-    assert np.allclose(made[1:] / made[:-1], sqrt(2))
+    horizons = aligned_horizons()
+    assert horizons[0] == 0.04
+    assert horizons[-1] >= 26280
+    assert np.allclose(horizons[1:] / horizons[:-1], sqrt(2))

@@ -22,8 +22,7 @@ from fluid.admission.simulation import outlook, simulate, world
 from fluid.admission.simulation.decision import needed
 from fluid.admission.simulation.replications import simulate_admission, simulate_policies
 from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionRun, run_policy
-from fluid.admission.study.frontier import Frontier, difference_at, frontiers_of, ladder_for
-from fluid.admission.study.tuning import Tuned, bca_interval, pathwise_bound, tune
+from fluid.admission.study.tuning import pathwise_bound
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
 from theory.compiled import plain
@@ -351,47 +350,6 @@ def test_knots_are_off_by_their_bound_at_most(parts: list[tuple[float, float]]) 
     assert np.abs(fourth).max() < 1.4
 
 
-def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
-    tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 3000.0, replications=6, seed=1, steps=9)
-    thresholds = [threshold for threshold, _ in tuning.tried]
-    assert thresholds == sorted(thresholds)
-    assert list(tuning.fitted) == sorted(tuning.fitted)
-    allowed = [x for x, share in zip(thresholds, tuning.fitted, strict=True) if share <= 0.01]
-    assert tuning.policy.threshold == max(allowed)
-    assert len(allowed) < len(thresholds)
-    ladder = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=6, seed=1)
-    assert dict(tuning.tried)[tuning.policy.threshold] == ladder.sla
-    fresh = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=12, seed=1)
-    assert tuning.result.sla == fresh.sla, "worlds that had no part in the choice"
-    with pytest.raises(InputError, match="--sla"):
-        tune(CLUSTER, AdmissionPolicy("zeroth"), 1.5, 10.0)
-
-
-def test_tuning_measures_after_the_warm_up() -> None:
-    def tuned(warmup: float) -> Tuned:
-        return tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 2000.0, warmup=warmup, replications=6, seed=1, steps=6)
-
-    late, early = tuned(1500.0), tuned(0.0)
-    again = simulate_admission(CLUSTER, late.policy, 2000.0, warmup=1500.0, replications=6, first=12, seed=1)
-    assert late.result.sla == again.sla
-    assert late.result.sla != early.result.sla
-
-
-def test_runs_without_a_refusal_show_no_threshold_that_is_met() -> None:
-    tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 5.0, replications=4, seed=1)
-    assert tuning.fitted == (0.0,) * len(tuning.tried)
-    assert tuning.interval == (0.0, np.inf)
-    plenty = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 2000.0, replications=6, seed=1)
-    assert plenty.interval[0] == plenty.policy.threshold
-
-
-def test_bca_interval_is_that_of_scipy_and_covers() -> None:
-    values = np.random.default_rng(1).exponential(size=200)
-    found = bca_interval(values)
-    assert found.low < 1.0 < found.high
-    assert bca_interval([2.0, 2.0]).half_width == 0
-
-
 def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
     policy = AdmissionPolicy("second", 0.1)
     direct = simulate_admission(CLUSTER, policy, 200.0, replications=3, seed=2)
@@ -432,36 +390,6 @@ def test_space_refuses_what_is_too_large() -> None:
     assert solved(space, np.zeros(space.entered.shape)).utilisation == 0.0
 
 
-def steep(threshold: float, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Utilisation, refused and asked of made-up runs: the share is 10^(2 threshold - 4), utilisation the threshold."""
-    rng = np.random.default_rng(seed)
-    asked = rng.integers(4_000, 6_000, runs) * 1.0
-    return threshold + rng.normal(0, 0.05, runs), asked * 10 ** (2 * threshold - 4), asked
-
-
-def test_frontier_is_read_at_the_sla() -> None:
-    ladder = np.array([0.1, 0.4, 0.7, 1.0])
-    parts = [steep(x, 200, 3) for x in ladder]
-    made = Frontier(AdmissionPolicy("zeroth"), ladder, *(np.array(x) for x in zip(*parts, strict=True)))
-    assert made.holds(1e-3)
-    assert not made.holds(1e-1)
-    assert made.threshold_at(1e-3) == pytest.approx(0.5)
-    assert made.largest(1e-3) == 0.4
-    bumpy = replace(made, refused=made.refused[[0, 2, 1, 3]], asked=made.asked[[0, 2, 1, 3]])
-    assert np.all(np.diff(bumpy.fitted) >= 0)
-    pooled = (made.refused[1].sum() + made.refused[2].sum()) / (made.asked[1].sum() + made.asked[2].sum())
-    assert bumpy.fitted[1:3] == pytest.approx(pooled), "neighbours out of order are one block, weighed by scale-outs"
-    noise = float(parts[0][0].mean()) - 0.1
-    assert float(made.used_at(1e-3)[0]) == pytest.approx(0.5 + noise)
-    found = difference_at(made, None, 1e-3, resamples=999)
-    assert found.low < 0.5 < found.high
-    assert found.half_width == pytest.approx(1.96 * 0.05 / sqrt(200), rel=0.25)
-    other = Frontier(made.policy, ladder, made.used - 0.01, made.refused, made.asked)
-    gap = difference_at(made, other, 1e-3, resamples=999)
-    assert gap.low == pytest.approx(0.01)
-    assert gap.high == pytest.approx(0.01), "the same worlds: what they share cancels"
-
-
 def test_policies_in_one_world_are_those_run_alone(tmp_path: Path) -> None:
     policies = [AdmissionPolicy("zeroth", 200.0), AdmissionPolicy("second", 0.1), AdmissionPolicy("zeroth", 250.0)]
     with Store(tmp_path / "s.db") as store:
@@ -471,17 +399,6 @@ def test_policies_in_one_world_are_those_run_alone(tmp_path: Path) -> None:
     assert [run.utilisation for run in together[1].runs[:2]] == [run.utilisation for run in alone.runs]
     assert [one.sla for one in together] == [one.sla for one in again]
     assert together[0].utilisation != together[2].utilisation
-
-
-def test_ladder_has_the_sla_between_its_ends() -> None:
-    ladder = ladder_for(CLUSTER, AdmissionPolicy("zeroth"), 0.02, 2000.0, pilots=4, steps=4, seed=1)
-    assert ladder == sorted(ladder)
-    (made,) = frontiers_of(CLUSTER, [(AdmissionPolicy("zeroth"), ladder)], 2000.0, replications=4, seed=1)
-    assert made.holds(0.02)
-    roomy = AdmissionCluster(10**6, 0.2, PRIORS)
-    tuning = tune(roomy, AdmissionPolicy("zeroth"), 0.02, 100.0, replications=2)
-    assert tuning.policy.threshold == 10**6 + 1, "nothing is ever refused: the end of the range"
-    assert tuning.interval == (0.0, np.inf)
 
 
 def tenants_at_arrivals(drawn: world.World, run: AdmissionRun) -> Iterator[tuple[int, list[Tenant], Tenant]]:

@@ -226,9 +226,9 @@ def test_when_the_time_is_over_parts_are_left_out() -> None:
         "growth of 20%",
         "growth of 50%",
     )
-    whole = make_plan(log, chosen, Trials(Target(share=0.9)), Effort(1000, 2, 10))
-    assert not whole.left_out
-    assert whole.policies[0].need == plan.policies[0].need
+    unhurried = make_plan(log, chosen, Trials(Target(share=0.9)), Effort(1000, 2, 10))
+    assert not unhurried.left_out
+    assert unhurried.policies[0].need == plan.policies[0].need
     assert plan.carries.lower <= plan.carries.upper <= plan.peak.upper
 
 

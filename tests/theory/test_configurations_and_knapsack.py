@@ -131,17 +131,17 @@ def test_filling_serves_every_divisible_job(instance: Instance, data: st.DataObj
     assert isinstance(space, Additive)
     need = [float(data.draw(st.integers(0, 1000))) if space.most(j) else 0.0 for j in range(width)]
     most = data.draw(st.lists(st.integers(1, 5), min_size=width, max_size=width))
-    left = list(map(Fraction, need))
+    waiting = list(map(Fraction, need))
     for k, amount in zip(*(part.tolist() for part in largest_first(space, need, most, divisible=True)), strict=True):
         assert space.holds(k)
-        assert all(left[j] > 0 and slots <= most[j] for j, slots in enumerate(k) if slots)
+        assert all(waiting[j] > 0 and slots <= most[j] for j, slots in enumerate(k) if slots)
         for j in filter(space.most, range(width)):  # one more of a type that waits does not fit
             more = [slots + (i == j) for i, slots in enumerate(k)]
-            assert left[j] < 1e-6 or k[j] == most[j] or not space.holds(more)
-        exact = min(left[j] / slots for j, slots in enumerate(k) if slots)
+            assert waiting[j] < 1e-6 or k[j] == most[j] or not space.holds(more)
+        exact = min(waiting[j] / slots for j, slots in enumerate(k) if slots)
         assert amount == pytest.approx(float(exact), rel=1e-9)
-        left = [rest - exact * slots for rest, slots in zip(left, k, strict=True)]
-    assert not any(left)
+        waiting = [rest - exact * slots for rest, slots in zip(waiting, k, strict=True)]
+    assert not any(waiting)
 
 
 def first_fit_decreasing(capacity: int, sizes: list[int], need: list[int]) -> int:

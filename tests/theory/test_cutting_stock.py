@@ -175,9 +175,9 @@ def test_a_program_without_an_optimum_in_floats_ends_without_an_answer(
 def test_a_small_program_without_an_optimum_in_floats_is_solved_in_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
     program = CuttingStock([3, 5], [2, 2], 10, CELLS)
     monkeypatch.setattr(program._program.solver, "run", lambda: False)
-    found = program.solution()
-    assert found is not None
-    assert found.servers == Fraction(5, 3)
+    solution = program.solution()
+    assert solution is not None
+    assert solution.servers == Fraction(5, 3)
 
 
 def test_a_value_near_the_bound_of_divisible_jobs_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,10 +215,10 @@ def test_prices_that_floats_miss_are_found_exactly(listed: bool, monkeypatch: py
     assert bool(pricing._lists) == listed
     blind = CuttingStock(sizes, demand, 24, CELLS)
     blind._pricing = pricing
-    found = blind.solution()
+    priced = blind.solution()
     assert right is not None
-    assert found is not None
-    assert found.servers == right.servers
+    assert priced is not None
+    assert priced.servers == right.servers
     monkeypatch.setattr(CuttingStock, "_add_heavier", lambda *_: False)
     unproved = stock(sizes, demand, 24)
     assert unproved is not None

@@ -64,10 +64,10 @@ def test_knapsack(instance: Instance, data: st.DataObject) -> None:
     assert max_weight(space, weights) == best
     bound = reference_knapsack.value(weights, best) - data.draw(st.integers(0, 3))
     if bound >= 0:
-        found = heavier(space, weights, bound)
+        answers = heavier(space, weights, bound)
         above = reference_knapsack.heavier_than(space, weights, bound, [10**9] * width)
-        assert set(found) <= set(above)
-        assert bool(found) == bool(above)
+        assert set(answers) <= set(above)
+        assert bool(answers) == bool(above)
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4, unique=True), st.integers(30, 60), st.data())
@@ -78,9 +78,9 @@ def test_lists(sizes: list[int], capacity: int, data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.integers(0, 50), min_size=len(sizes), max_size=len(sizes)))
     bound = data.draw(st.integers(0, 150))
     above = reference_knapsack.heavier_than(space, weights, bound, most)
-    found = ListSearch(reduced(space), most).heavier(weights, bound)
-    assert bool(found) == bool(above)
-    assert all(tuple(k) in above for k in found)
+    answers = ListSearch(reduced(space), most).heavier(weights, bound)
+    assert bool(answers) == bool(above)
+    assert all(tuple(k) in above for k in answers)
 
 
 @given(instances(max_types=3, max_pools=2))

@@ -55,9 +55,9 @@ def test_the_heaviest_is_found_if_it_is_heavier_than_asked_for(factor: int) -> N
         best = greatest(small, weights, most)
         search = ListSearch(small, most)
         for than in {0, best * 9 // 10, max(0, best - 1), best, best + 1}:
-            found = search.heavier(weights, than)
-            assert bool(found) == (best > than)
-            for k in found:
+            answers = search.heavier(weights, than)
+            assert bool(answers) == (best > than)
+            for k in answers:
                 above += 1
                 assert sum(w * n for w, n in zip(weights, k, strict=True)) == best
                 assert sum(s * n for (s,), n in zip(small.demands, k, strict=True)) <= small.capacity[0]
@@ -84,8 +84,8 @@ def test_python_runs_the_same_path() -> None:
         order = np.argsort([-size for (size,) in small.demands], kind="stable")
         sizes, prices = np.array(small.demands)[order, 0], np.array(weights)[order]
         for endless in (False, True):
-            given = (sizes, prices, small.capacity[0], endless, 5, 10**6)
-            states, again = search_states(*given), plain(search_states)(*given)
+            arguments = (sizes, prices, small.capacity[0], endless, 5, 10**6)
+            states, again = search_states(*arguments), plain(search_states)(*arguments)
             for a, b in zip(states, again, strict=True):
                 assert np.array_equal(a, b)
 
@@ -140,9 +140,9 @@ def fine_law(types: int, seed: int) -> Law:
 
 def test_a_fine_grid_is_exact_and_its_certificate_is_checked() -> None:
     law = fine_law(40, 1)
-    found = bracket(law, Fraction(0))
-    assert found.gap == 0
-    document = throughput_certificate(Sizes(law, 3), found, vqs_workload(law))
+    bounds = bracket(law, Fraction(0))
+    assert bounds.gap == 0
+    document = throughput_certificate(Sizes(law, 3), bounds, vqs_workload(law))
     assert document["evidence"]["above"]["grid"] * len(law.atoms) > checker.MAX_CELLS
     assert checker.check(document)["upper"] == document["claims"]["lower"]
 

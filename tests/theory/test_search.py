@@ -162,36 +162,36 @@ def some_tree(seed: int) -> tuple[np.ndarray, branching.Tree]:
         row[r % width] = max(row[r % width], level // 12)
     top = generator.choice([3, 10**6, 2**branching.BITS // (n * 12 * 2)])
     weights = [generator.randint(0, top) for _ in range(n)]
-    made = branching.new_tree(np.array(capacity), np.array(demands), np.array(weights))
-    return np.array(capacity), made
+    tree = branching.new_tree(np.array(capacity), np.array(demands), np.array(weights))
+    return np.array(capacity), tree
 
 
 def test_prices_bound_in_exact_arithmetic() -> None:
     """Every type from a place on costs at least its weight at every price remembered there, whatever was rounded."""
     remembered = 0
     for seed in range(200):
-        capacity, made = some_tree(seed)
-        branching.begin(made, capacity, -1)
-        branching.advance(made, np.zeros((5000, len(made.weights)), np.int64), 20_000, True)
-        for i, number in enumerate(made.number.tolist()):
+        capacity, tree = some_tree(seed)
+        branching.begin(tree, capacity, -1)
+        branching.advance(tree, np.zeros((5000, len(tree.weights)), np.int64), 20_000, True)
+        for i, number in enumerate(tree.number.tolist()):
             remembered += number
-            for price in made.prices[i, :number].tolist():
-                for demand, weight in zip(made.demands[i:].tolist(), made.weights[i:].tolist(), strict=True):
+            for price in tree.prices[i, :number].tolist():
+                for demand, weight in zip(tree.demands[i:].tolist(), tree.weights[i:].tolist(), strict=True):
                     assert sum(Fraction(p) * d for p, d in zip(price, demand, strict=True)) >= weight
     assert remembered > 800
 
 
 def test_python_runs_the_same_path() -> None:
     for seed in range(60, 80):
-        capacity, made = some_tree(seed)
+        capacity, tree = some_tree(seed)
         if capacity.max() > 1000:
             continue
         for rising in (True, False):
             results = []
             for advance in (branching.advance, plain(branching.advance)):
                 _, again = some_tree(seed)
-                branching.begin(again, capacity, int(made.weights.max()))
-                rows = np.zeros((40, len(made.weights)), np.int64)
+                branching.begin(again, capacity, int(tree.weights.max()))
+                rows = np.zeros((40, len(tree.weights)), np.int64)
                 results.append((advance(again, rows, 2000, rising), rows.tolist(), again.place.tolist()))
             assert results[0] == results[1]
 

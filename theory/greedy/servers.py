@@ -244,8 +244,8 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     if upper > lower and len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
         floors = [(k, floor(amount)) for _, k, amount in amounts if amount >= 1]
         for begun in (floors, []):
-            left = [max(0, jobs - sum(k[j] * number for k, number in begun)) for j, jobs in enumerate(need)]
-            added = (part.tolist() for part in largest_first(space, left, divisible=False))
+            missing = [max(0, jobs - sum(k[j] * number for k, number in begun)) for j, jobs in enumerate(need)]
+            added = (part.tolist() for part in largest_first(space, missing, divisible=False))
             servers = [*begun, *((tuple(k), number) for k, number in zip(*added, strict=True))]
             packed = trimmed([(0, k, Fraction(number)) for k, number in servers], need)
             if _servers_for(instance, packed) < upper:

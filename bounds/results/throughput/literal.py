@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 
 
-@dataclass
+@dataclass(eq=False)  # two jobs alike are two jobs
 class Job:
     """A job: when it came and in which order, its class and size (a part of the server), slots in service."""
 
@@ -25,16 +25,12 @@ class Job:
 
 @dataclass
 class Server:
-    """A server and the jobs in it, with the slots in which they end."""
+    """A server and the jobs in it, with the slots in which they end; `free` is the residual capacity."""
 
     jobs: list[tuple[int, Job]] = field(default_factory=list)
+    free: Fraction = Fraction(1)
     active: tuple[int, int, int] | None = None
     slots: tuple[int, ...] | None = None
-
-    @property
-    def free(self) -> Fraction:
-        """The residual capacity."""
-        return 1 - sum((job.size for _, job in self.jobs), Fraction(0))
 
 
 def virtual_queue(size: Fraction, levels: int) -> int:
@@ -95,7 +91,7 @@ class Literal:
                 staying = [(end, job) for end, job in server.jobs if end > self.now]
                 if len(staying) < len(server.jobs):
                     left.add(number)
-                server.jobs = staying
+                    server.jobs, server.free = staying, 1 - sum((job.size for _, job in staying), Fraction(0))
             fresh = [job for job in jobs if job.slot == self.now]
             self.queue += fresh
             getattr(self, self.policy.replace("-", "_"))(left, fresh)
@@ -106,6 +102,7 @@ class Literal:
         assert job.size <= server.free
         self.queue.remove(job)
         server.jobs.append((self.now + job.work, job))
+        server.free -= job.size
         self.starts.append((self.now, job.kind, number))
 
     def tightest(self, job: Job) -> int | None:
@@ -165,7 +162,7 @@ class Literal:
             server.active = None
             if self.queue:
                 rows = reduced(self.levels)
-                weights = [one * len(self.of(1)) + n * len(self.of(q)) for one, q, n in rows]
+                weights = [large * len(self.of(1)) + n * len(self.of(q)) for large, q, n in rows]
                 server.active = rows[weights.index(max(weights))]
         return server.active
 
@@ -178,12 +175,11 @@ class Literal:
         for number, server in enumerate(self.servers):
             if (row := self.choose(server)) is None:
                 continue
-            one, queue, most = row
-            held = [job for _, job in server.jobs if self.queue_of[job.kind] == 1]
-            if one and not held and self.of(1):
+            large, queue, most = row
+            if large and self.of(1) and all(self.queue_of[job.kind] != 1 for _, job in server.jobs):
                 self.start(self.of(1)[0], number)
             reserved = Fraction(5, 6) if self.broken == RESERVED else Fraction(2, 3)
-            budget = 1 - reserved if one else Fraction(1)
+            budget = 1 - reserved if large else Fraction(1)
             while self.of(queue):
                 head = self.of(queue)[0]
                 inner = [job for _, job in server.jobs if self.queue_of[job.kind] == queue]
@@ -197,8 +193,8 @@ class Literal:
         for number, server in enumerate(self.servers):
             if (row := self.choose(server)) is None:
                 continue
-            one, queue, most = row
-            if one and (job := self.largest(server, self.of(1))) is not None:
+            large, queue, most = row
+            if large and (job := self.largest(server, self.of(1))) is not None:
                 self.start(job, number)
             if self.broken == NO_LIMIT:
                 most = len(self.queue) + len(server.jobs)

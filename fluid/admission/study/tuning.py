@@ -117,8 +117,8 @@ def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, 
 
     Examples
     --------
-    >>> found = bca_interval([1.0, 2.0, 3.0, 4.0, 9.0])
-    >>> found.mean, found.low < 3.8 < found.high
+    >>> interval = bca_interval([1.0, 2.0, 3.0, 4.0, 9.0])
+    >>> interval.mean, interval.low < 3.8 < interval.high
     (3.8, True)
     """
     from scipy.stats import bootstrap

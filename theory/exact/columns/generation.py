@@ -208,8 +208,7 @@ class ConfigurationColumns:
         """Add configurations that are worth more than their server at exact prices; return whether there are any."""
         slots, servers = self._priced(vertex.dual)
         prices, unit = to_integers(slots)
-        pools = zip(self._unfinished, servers, strict=True)
-        above = [self._pricing.heavier(i, prices, floor(price / unit)) for i, (_, price) in enumerate(pools)]
+        above = [self._pricing.heavier(i, prices, floor(price / unit)) for i, price in enumerate(servers)]
         return sum([self.add(p, rows) for (p, _), rows in zip(self._unfinished, above, strict=True)]) > 0
 
     def _priced(self, dual: Sequence[Multiplier]) -> tuple[list[Multiplier], list[Multiplier]]:

@@ -56,7 +56,7 @@ class Nodes:
     """The nodes of branch and bound that are left for a question, which may be many searches."""
 
     def __init__(self, most: int | None = None) -> None:
-        self.most = self.left = _ALLOWED.get() if most is None else most
+        self.most = self.unspent = _ALLOWED.get() if most is None else most
 
 
 class _Search:
@@ -117,17 +117,17 @@ class _Search:
         while True:
             for tree, order in zip(trees, orders, strict=True):
                 tree.place[branching.TARGET] = best  # what the others have reached counts here, too
-                status, steps = branching.FULL, min(turn, nodes.left)
+                status, steps = branching.FULL, min(turn, nodes.unspent)
                 while status == branching.FULL:
                     rows, before = np.zeros((ROWS, len(order)), np.int64), int(tree.place[branching.NODES])
                     status, written = branching.advance(tree, rows, steps, rising)
                     best, spent = int(tree.place[branching.TARGET]), int(tree.place[branching.NODES]) - before
-                    nodes.left, steps = nodes.left - spent, steps - spent
+                    nodes.unspent, steps = nodes.unspent - spent, steps - spent
                     if written:
                         yield [self._weighed(order, row) for row in rows[:written].tolist()]
                 if status == branching.DONE:
                     return
-                if nodes.left <= 0:
+                if nodes.unspent <= 0:
                     raise self._refusal(nodes, trees)
             turn = min(2 * turn, LONGEST)
 
@@ -208,7 +208,7 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
     price, an exact linear program shows it at once.
     """
     nodes = Nodes() if nodes is None else nodes
-    before = nodes.left
+    before = nodes.unspent
     if not any(weights):
         return []
     search = _Search(small, weights)
@@ -219,7 +219,7 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
         for batch in search.above(orders, than, nodes, rising=rising):
             seen = True
             above = {pair for pair in batch if pair[0] > than}
-            spent = before - nodes.left
+            spent = before - nodes.unspent
             if above and spent > SLICE:  # they are rare: look for others beside them
                 above |= set(search.with_each(than, spent // len(weights)))
             if above:

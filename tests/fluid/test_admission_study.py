@@ -1,0 +1,103 @@
+"""Studies of admission: thresholds tuned to an SLA, frontiers over a ladder of thresholds, and their intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
+from fluid.admission.simulation.replications import simulate_admission
+from fluid.admission.simulation.simulate import AdmissionPolicy
+from fluid.admission.study.frontier import Frontier, difference_at, frontiers_of, ladder_for
+from fluid.admission.study.tuning import Tuned, bca_interval, tune
+from theory.errors import InputError
+
+PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
+CLUSTER = AdmissionCluster(300, 0.2, PRIORS)
+
+
+def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
+    tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 3000.0, replications=6, seed=1, steps=9)
+    thresholds = [threshold for threshold, _ in tuning.tried]
+    assert thresholds == sorted(thresholds)
+    assert list(tuning.fitted) == sorted(tuning.fitted)
+    allowed = [x for x, share in zip(thresholds, tuning.fitted, strict=True) if share <= 0.01]
+    assert tuning.policy.threshold == max(allowed)
+    assert len(allowed) < len(thresholds)
+    ladder = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=6, seed=1)
+    assert dict(tuning.tried)[tuning.policy.threshold] == ladder.sla
+    fresh = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=12, seed=1)
+    assert tuning.result.sla == fresh.sla, "worlds that had no part in the choice"
+    with pytest.raises(InputError, match="--sla"):
+        tune(CLUSTER, AdmissionPolicy("zeroth"), 1.5, 10.0)
+
+
+def test_tuning_measures_after_the_warm_up() -> None:
+    def tuned(warmup: float) -> Tuned:
+        return tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 2000.0, warmup=warmup, replications=6, seed=1, steps=6)
+
+    late, early = tuned(1500.0), tuned(0.0)
+    again = simulate_admission(CLUSTER, late.policy, 2000.0, warmup=1500.0, replications=6, first=12, seed=1)
+    assert late.result.sla == again.sla
+    assert late.result.sla != early.result.sla
+
+
+def test_runs_without_a_refusal_show_no_threshold_that_is_met() -> None:
+    tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 5.0, replications=4, seed=1)
+    assert tuning.fitted == (0.0,) * len(tuning.tried)
+    assert tuning.interval == (0.0, np.inf)
+    plenty = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 2000.0, replications=6, seed=1)
+    assert plenty.interval[0] == plenty.policy.threshold
+
+
+def test_bca_interval_covers_the_mean() -> None:
+    values = np.random.default_rng(1).exponential(size=200)
+    interval = bca_interval(values)
+    assert interval.low < 1.0 < interval.high
+    assert bca_interval([2.0, 2.0]).half_width == 0
+
+
+def steep(threshold: float, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Utilisation, refused and asked of made-up runs: the share is 10^(2 threshold - 4), utilisation the threshold."""
+    rng = np.random.default_rng(seed)
+    asked = rng.integers(4_000, 6_000, runs) * 1.0
+    return threshold + rng.normal(0, 0.05, runs), asked * 10 ** (2 * threshold - 4), asked
+
+
+def test_frontier_is_read_at_the_sla() -> None:
+    ladder = np.array([0.1, 0.4, 0.7, 1.0])
+    parts = [steep(x, 200, 3) for x in ladder]
+    frontier = Frontier(AdmissionPolicy("zeroth"), ladder, *(np.array(x) for x in zip(*parts, strict=True)))
+    assert frontier.holds(1e-3)
+    assert not frontier.holds(1e-1)
+    assert frontier.threshold_at(1e-3) == pytest.approx(0.5)
+    assert frontier.largest(1e-3) == 0.4
+    bumpy = replace(frontier, refused=frontier.refused[[0, 2, 1, 3]], asked=frontier.asked[[0, 2, 1, 3]])
+    assert np.all(np.diff(bumpy.fitted) >= 0)
+    pooled = (frontier.refused[1].sum() + frontier.refused[2].sum()) / (
+        frontier.asked[1].sum() + frontier.asked[2].sum()
+    )
+    assert bumpy.fitted[1:3] == pytest.approx(pooled), "neighbours out of order are one block, weighed by scale-outs"
+    noise = float(parts[0][0].mean()) - 0.1
+    assert float(frontier.used_at(1e-3)[0]) == pytest.approx(0.5 + noise)
+    used = difference_at(frontier, None, 1e-3, resamples=999)
+    assert used.low < 0.5 < used.high
+    assert used.half_width == pytest.approx(1.96 * 0.05 / sqrt(200), rel=0.25)
+    other = Frontier(frontier.policy, ladder, frontier.used - 0.01, frontier.refused, frontier.asked)
+    gap = difference_at(frontier, other, 1e-3, resamples=999)
+    assert gap.low == pytest.approx(0.01)
+    assert gap.high == pytest.approx(0.01), "the same worlds: what they share cancels"
+
+
+def test_ladder_has_the_sla_between_its_ends() -> None:
+    ladder = ladder_for(CLUSTER, AdmissionPolicy("zeroth"), 0.02, 2000.0, pilots=4, steps=4, seed=1)
+    assert ladder == sorted(ladder)
+    (frontier,) = frontiers_of(CLUSTER, [(AdmissionPolicy("zeroth"), ladder)], 2000.0, replications=4, seed=1)
+    assert frontier.holds(0.02)
+    roomy = AdmissionCluster(10**6, 0.2, PRIORS)
+    tuning = tune(roomy, AdmissionPolicy("zeroth"), 0.02, 100.0, replications=2)
+    assert tuning.policy.threshold == 10**6 + 1, "nothing is ever refused: the end of the range"
+    assert tuning.interval == (0.0, np.inf)
