@@ -21,11 +21,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from theory.doors import imported
 from theory.shown import VIEWS
 from theory.version import __version__
 
@@ -47,6 +47,7 @@ ROOMS = {
     "experiment": "fluid.experiment",
     "statistics": "fluid.statistics",
     "certificates": "bounds.certificates",
+    "checker": "bounds.checker",
     "exports": "bounds.exports",
     "adversary": "bounds.adversary",
     "testing": "bounds.testing",
@@ -153,17 +154,16 @@ def _loaded(module: str) -> Any:
     Raises
     ------
     ImportError
-        If another package of the same name stands before packproof's: the wheel installs ``theory``, ``fluid`` and
-        ``bounds`` at top level, and strangers use these names too.
+        In a checkout, if another package named ``theory``, ``fluid`` or ``bounds`` is found before packproof's.
     """
     floor = module.partition(".")[0]
-    file = getattr(import_module(floor), "__file__", None)
+    file = getattr(imported(floor), "__file__", None)
     if file is None or os.path.dirname(os.path.dirname(os.path.realpath(file))) != _HERE:
         raise ImportError(
             f"packproof: the package {floor!r} at {file} is not packproof's and hides it: "
-            "install packproof in an environment of its own, or run it from another folder"
+            "install packproof without --editable, or run it from another folder"
         )
-    return import_module(module)
+    return imported(module)
 
 
 def __dir__() -> list[str]:
@@ -215,8 +215,8 @@ def main() -> None:
     sys.exit(status)
 
 
-__path__: list[str] = []
-"""Makes ``from packproof.testing import instances`` look for a room, which `_Rooms` finds."""
+if "__path__" not in globals():  # a checkout, where this file is no package
+    __path__: list[str] = []  # makes ``from packproof.testing import instances`` look for a room, which `_Rooms` finds
 
 
 class _Rooms:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from theory.doors import PACKAGE
+
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
 """The papers by key; ``packproof`` is the key of packproof's own results. Each has a folder in `bounds.results`."""
 
@@ -242,4 +244,4 @@ def claim(
 
 def paper_of(module: str) -> str:
     """Return the key of the paper in whose folder, ``bounds/results/PAPER/``, a module is."""
-    return module.split(".")[2].replace("_", "-")
+    return module.removeprefix(PACKAGE).split(".")[2].replace("_", "-")

@@ -19,8 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.views import Bars, arguments, picture_of_panels
-from fluid.admission import (
+from packproof.admission import (
     AdmissionCluster,
     AdmissionPolicy,
     Frontier,
@@ -31,7 +30,8 @@ from fluid.admission import (
     printed_horizons,
     read_admission,
 )
-from fluid.experiment import Store
+from packproof.experiment import Store
+from packproof.views import Bars, arguments, picture_of_panels
 
 FEW = aligned_horizons(steps=256)
 """Eleven horizons from 0.04 hours to over three years, each four times the one before."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from fractions import Fraction
 
-from bounds.views import picture_of_guarantees
 from packproof import best_partitions, guarantee
-from theory.partition import Guarantee, universal_cells
+from packproof.partition import Guarantee, universal_cells
+from packproof.views import picture_of_guarantees
 
 SMALLEST = ("1/4", "1/6", "1/8")
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views import arguments, picture_of_region, short
 from packproof import (
     Additive,
     CapacityProgram,
@@ -21,7 +20,8 @@ from packproof import (
     single_types,
     worst_weights,
 )
-from theory.region import lemma_6_1
+from packproof.region import lemma_6_1
+from packproof.views import arguments, picture_of_region, short
 
 
 def main(picture: str | None = None) -> Fraction:

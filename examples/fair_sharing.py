@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bounds.views import arguments, comparison_lines, picture_of_shares, shares_answer
 from packproof import MECHANISMS, decide, table_4, whole_tasks
-from theory.files import google_cluster
+from packproof.files import google_cluster
+from packproof.views import arguments, comparison_lines, picture_of_shares, shares_answer
 
 
 def main(picture: str | None = None, users: int = 12) -> dict[str, float]:

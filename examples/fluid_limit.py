@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds.views import arguments, picture_of_crosscheck
-from fluid.limits import minimum_rates, reservation_limit
-from fluid.simulation import Expression
 from packproof import Instance, additive, crosscheck
+from packproof.limits import minimum_rates, reservation_limit
+from packproof.simulation import Expression
+from packproof.views import arguments, picture_of_crosscheck
 
 SIZES = (500, 2000, 8000, 32000)
 

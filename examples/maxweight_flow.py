@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.views import arguments, picture_of_flow
-from fluid.limits import norm
 from packproof import MaxWeight, additive, decay_rate, least_time, queue_path
+from packproof.limits import norm
+from packproof.views import arguments, picture_of_flow
 
 STARTS = ((2, 4), (4, Fraction(1, 2)), (3, 2), (Fraction(1, 2), 3))
 

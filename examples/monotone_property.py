@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.views import Chart, Curve, arguments, picture_of_panels
 from packproof import explicit, solve
+from packproof.views import Chart, Curve, arguments, picture_of_panels
 
 TYPES = explicit([[0, 1, 1], [0, 4, 0], [1, 2, 0]], rewards=[8, 3, 10])
 TITLE = "More workload, less greedy reward: three job types"

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.views import arguments, picture_of_simulation
-from fluid.simulation import Common, ReservationState, common, fits, nothing_to_depart, nothing_to_refresh
 from packproof import LossScenario, Policy, Setting, additive, policy, simulate, stationary_law, step
+from packproof.simulation import Common, ReservationState, common, fits, nothing_to_depart, nothing_to_refresh
+from packproof.views import arguments, picture_of_simulation
 
 
 def prepare(setting: Setting) -> Common:

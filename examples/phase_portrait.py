@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from bounds.views import arguments, picture_of_phases
-from fluid.limits import state_of
 from packproof import Reservation, additive, fluid_path, maximal
+from packproof.limits import state_of
+from packproof.views import arguments, picture_of_phases
 
 UNTIL = 12.0
 

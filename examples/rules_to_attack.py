@@ -71,8 +71,8 @@ def equal_parts(cluster):
 
 
 if __name__ == "__main__":
-    from bounds.views import arguments
     from packproof import Budget, ItemSpace, attack, estimate_items, judge_items
+    from packproof.views import arguments
 
     arguments(__doc__)
     for rule, space, goal in (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.views import Bars, arguments, picture_of_panels
 from packproof import Instance, pooled, sequential_greedy, solve
+from packproof.views import Bars, arguments, picture_of_panels
 
 HALF = Fraction(1, 2)
 POOLS = pooled([(HALF, [3]), (HALF, [2])], [[2], [3]], rewards=[1, 1], workload=[HALF, HALF])

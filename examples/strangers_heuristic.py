@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from hypothesis import find, settings
 
-from bounds.testing import check_heuristic, instances
-from bounds.views import arguments
 from packproof import Configuration, Instance
+from packproof.testing import check_heuristic, instances
+from packproof.views import arguments
 
 
 def dearest_first(instance: Instance) -> list[tuple[int, Configuration, Fraction]]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bounds.views import arguments, picture_of_beliefs, picture_of_frontier, picture_of_law
-from fluid.admission import (
+from packproof.admission import (
     AdmissionPolicy,
     AdmissionResult,
     Observed,
@@ -20,6 +19,7 @@ from fluid.admission import (
     read_admission,
     simulate_admission,
 )
+from packproof.views import arguments, picture_of_beliefs, picture_of_frontier, picture_of_law
 
 UNTIL = 4380.0
 THRESHOLDS = {"zeroth": (180.0, 210.0, 240.0, 265.0, 285.0), "second": (0.03, 0.08, 0.18, 0.35, 0.6)}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.views import arguments
-from fluid.admission import Gamma, Watched, fit_lifetimes_and_sizes
+from packproof.admission import Gamma, Watched, fit_lifetimes_and_sizes
+from packproof.views import arguments
 
 OPENS, ENDS = 600_000_000, 5_611_090_000
 """The window, in microseconds."""

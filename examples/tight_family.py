@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import e
 
-from bounds.views import Chart, Curve, Line, arguments, picture_of_panels
 from packproof import solve, tight_family_additive
+from packproof.views import Chart, Curve, Line, arguments, picture_of_panels
 
 TITLE = "Families of instances on which greedy keeps its guarantee and no more"
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from bounds.views import arguments, draw_curves, figure, save, styled
-from fluid.simulation import Result, discrete
-from fluid.statistics import Interval
 from packproof import QueueScenario, SlottedScenario, read_instance, simulate
+from packproof.simulation import Result, discrete
+from packproof.statistics import Interval
+from packproof.views import arguments, draw_curves, figure, save, styled
 
 
 def main(picture: Path | None = None) -> dict[str, Interval]:

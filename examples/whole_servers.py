@@ -10,7 +10,6 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views import Chart, Curve, Line, arguments, picture_of_panels
 from packproof import (
     Instance,
     assignment_certificate,
@@ -20,6 +19,7 @@ from packproof import (
     least_servers,
     solve,
 )
+from packproof.views import Chart, Curve, Line, arguments, picture_of_panels
 
 TYPES = ["aws:m5.large", "aws:m5.4xlarge", "aws:c5.2xlarge", "aws:r5.2xlarge", "aws:r5.12xlarge"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.adversary import proven_bound, worst_by_size
-from bounds.views import arguments, picture_of_sizes, ratios_on_record
+from packproof.adversary import proven_bound, worst_by_size
+from packproof.views import arguments, picture_of_sizes, ratios_on_record
 
 
 def main(path: str = "worst_by_size.png") -> Fraction:

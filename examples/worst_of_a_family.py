@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.views import arguments, picture_of_scaling
 from packproof import catalogue_instance, worst_workload
+from packproof.views import arguments, picture_of_scaling
 
 TYPES = ["aws:m5.*", "aws:r5.large"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.views import Chart, Curve, Line, arguments, picture_of_panels
 from packproof import additive, worst_instance
+from packproof.views import Chart, Curve, Line, arguments, picture_of_panels
 
 TITLE = "Two types, of demands 5 and d on servers of 12: the least ratio over rewards and workload"
 

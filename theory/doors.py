@@ -10,6 +10,14 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+PACKAGE = __name__.removesuffix("theory.doors")
+"""What the names of packproof's modules begin with: nothing in a checkout, ``packproof.`` where it is installed."""
+
+
+def imported(module: str) -> Any:
+    """Import a module by its name in a checkout, such as ``fluid.limits``."""
+    return import_module(PACKAGE + module)
+
 
 def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], list[str]]:
     """Return the function ``__getattr__`` and the list ``__all__`` of a package, and let ``dir`` list its names.

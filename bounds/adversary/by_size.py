@@ -272,7 +272,7 @@ def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:
 
     The claim ``packproof/worst-by-size`` decides each of them again.
     """
-    rows = json.loads(files("bounds.adversary").joinpath("by_size.json").read_text())
+    rows = json.loads(files(__package__).joinpath("by_size.json").read_text())
     return {
         (row["types"], row["resources"]): (
             Fraction(row["ratio"]),

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -15,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bounds.cli.made import made, made_line, note_command
+from theory.doors import imported
 from theory.errors import InputError, meant
 from theory.files.answer import answer_stream, can_print, print_answer
 
@@ -164,7 +164,7 @@ def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
 
     def complete(incomplete: str) -> list[str]:
         module, _, name = place.partition(":")
-        values = getattr(import_module(module), name)
+        values = getattr(imported(module), name)
         if callable(values) and not isinstance(values, type):
             values = values()
         before, comma, begun = incomplete.rpartition(",")

@@ -12,9 +12,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from importlib import import_module
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
+from theory.doors import imported
 from theory.errors import InputError, meant
 
 
@@ -28,7 +28,7 @@ def _contents(papers: Iterable[str]) -> dict[str, str]:
     return {
         f"{paper}/{name}": f"{folder_of(paper)}.{module}"
         for paper in papers
-        for module, names in import_module(folder_of(paper)).CLAIMS.items()
+        for module, names in imported(folder_of(paper)).CLAIMS.items()
         for name in names.split()
     }
 
@@ -71,7 +71,7 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     """Load the claims of a paper, those named, or all (`modules`), and return them in the order of the lists."""
     chosen = modules(names, paper)
     for module in chosen.values():
-        import_module(module)
+        imported(module)
     return [REGISTRY[identity] for identity in chosen]
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bounds.claims import paper_of
 from bounds.results import folder_of
 from bounds.views.panels import Chart, Curve, Panel, arranged
 from fluid.statistics import Interval
+from theory.doors import imported
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def modules() -> dict[str, str]:
     return {
         f"{paper}/{name}": f"{folder_of(paper)}.{module}"
         for paper in WITH_FIGURES
-        for module, names in import_module(folder_of(paper)).FIGURES
+        for module, names in imported(folder_of(paper)).FIGURES
         for name in names.split()
     }
 
@@ -219,5 +219,5 @@ def reproductions(names: Iterable[str] = ()) -> list[Reproduction]:
         wanted.update(meant)
     chosen = [one for one in listed if one in wanted]
     for one in chosen:
-        import_module(listed[one])
+        imported(listed[one])
     return [REGISTRY[one] for one in chosen]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib import import_module
 
 from bounds.claims import Claim, Covered
 from bounds.results import folder_of
+from theory.doors import imported
 
 _KINDS = ("Theorem", "Proposition", "Corollary", "Lemma", "Definition", "Remark", "Figure", "Table", "Example")
 _PLURALS = {f"{kind}s" if kind[-1] != "y" else f"{kind[:-1]}ies": kind for kind in _KINDS}
@@ -47,7 +47,7 @@ def coverage(chosen: Sequence[Claim], papers: Sequence[str]) -> list[Covered]:
     rows = []
     for paper in papers:
         named = [(claim, numbers_of(claim.source)) for claim in chosen if claim.paper == paper]
-        statements = numbers_of(import_module(folder_of(paper)).STATEMENTS)
+        statements = numbers_of(imported(folder_of(paper)).STATEMENTS)
         rows += [Covered(paper, s, tuple(c for c, names in named if s in names), numbered=True) for s in statements]
         others = [claim for claim, names in named if not set(names) & set(statements)]
         for source in dict.fromkeys(claim.source for claim in others):

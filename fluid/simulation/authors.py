@@ -20,7 +20,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, cast
@@ -33,6 +32,7 @@ from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
 from theory.compiled import OURS, called_as, plain, source_of, step
+from theory.doors import imported
 from theory.errors import InputError
 from theory.files.code import text_of
 
@@ -118,7 +118,7 @@ def words_of_error(error: BaseException, state: State | None = None) -> str:
 
 def guard_of(policy: Policy) -> type[Guard]:
     """Return the guard of a policy's model, from the folder of that name."""
-    guard: type[Guard] = import_module(f"fluid.simulation.{policy.model}.model").GUARD
+    guard: type[Guard] = imported(f"fluid.simulation.{policy.model}.model").GUARD
     return guard
 
 

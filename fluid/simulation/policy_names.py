@@ -6,10 +6,10 @@ import copyreg
 import os
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from fluid.simulation.policy_interface import Policy
+from theory.doors import imported
 from theory.errors import InputError, meant
 from theory.files.code import code_digest, module_of
 
@@ -97,5 +97,5 @@ def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
 @cache
 def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
-    built_in: Policy = getattr(import_module(module), attribute)
+    built_in: Policy = getattr(imported(module), attribute)
     return replace(built_in, source=name)

@@ -25,6 +25,7 @@ from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State, type_of
 from theory.compiled import called_as, checked_copy, plain, plain_unless_compiled
+from theory.doors import PACKAGE
 from theory.errors import InputError
 
 
@@ -74,7 +75,7 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
         complaint = guard.refusal(setting, state)
     if complaint:
         raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
-    return state if type(state).__module__.startswith("fluid.") else type_of(state._fields)(*state)
+    return state if type(state).__module__.startswith(f"{PACKAGE}fluid.") else type_of(state._fields)(*state)
 
 
 def _with_checked_indices(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -247,10 +247,9 @@ def test_a_place_that_cannot_be_written_hides_no_failure(tmp_path: Path) -> None
 
 
 def test_packproof_testing_is_a_module() -> None:
+    import bounds.testing
     import packproof.testing
     from packproof.testing import instances as same
-
-    import bounds.testing
 
     assert packproof.testing is bounds.testing
     assert same is instances

@@ -62,7 +62,7 @@ def catalogue() -> dict[str, MachineType]:
     >>> catalogue()["aws:m5.large"].vcpu, catalogue()["aws:m5.large"].memory
     (2, Fraction(8, 1))
     """
-    table = files("theory.files").joinpath("prices/vm_catalog.csv").read_text(encoding="utf-8")
+    table = files(__package__).joinpath("prices/vm_catalog.csv").read_text(encoding="utf-8")
     machines = (
         MachineType(
             row["provider"],
