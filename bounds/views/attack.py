@@ -11,7 +11,7 @@ from bounds.adversary.assignment import Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
-from bounds.adversary.items import Items
+from bounds.adversary.items import Items, worst_known
 from bounds.adversary.lies import Misreport
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
@@ -61,9 +61,27 @@ def attack_answer(made: Attacked) -> Answer:
         ratio=Fraction(judged.value),
         certified=judged.exact,
         instance=case_document(case),
-        evidence=_evidence(judged.evidence or {}, case),
+        evidence=_evidence(judged.evidence or {}, case) | _known(made),
         seconds=round(made.seconds, 3),
     )
+
+
+def _known(made: Attacked) -> dict[str, Any]:
+    """Return the most bins that classical rules take where as many are needed, as evidence."""
+    known = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
+    return {"known": known} if known else {}
+
+
+def _known_lines(made: Attacked) -> list[str]:
+    known = _known(made).get("known", {})
+    if not known:
+        return []
+    used = max(made.worst.judged.evidence["bins"]) + 1
+    most = listed(f"{bins} under {name}" for name, bins in known.items())
+    return [
+        f"it takes {used} bins where {int(made.worst.judged.value * used)} are needed; "
+        f"the most that is possible there: {most} (theorems)"
+    ]
 
 
 def _evidence(evidence: dict[str, Any], case: Any) -> dict[str, Any]:
@@ -87,7 +105,7 @@ def attack_lines(made: Attacked) -> list[str]:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
-    head = [keeps, f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
+    head = [keeps, *_known_lines(made), f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
         # a rule that keeps all has no instance to be shown
         return head
