@@ -30,7 +30,7 @@ WORST_KNOWN: dict[str, Callable[[int], int]] = {
 """Most bins that the classical rules take for any list of one resource that needs n bins, by theorems.
 
 Next-Fit: two consecutive bins hold more than one bin, and n - 1 halves, ones and a rest attain it. First-Fit and
-Best-Fit: Dósa and Sgall, "First Fit bin packing: a tight analysis" (2013) and "Optimal analysis of Best Fit bin packing"
+Best-Fit: Dósa and Sgall, "First Fit bin packing: a tight analysis" (2013), "Optimal analysis of Best Fit bin packing"
 (2014). First-Fit Decreasing: Dósa, "The tight bound of First Fit Decreasing" (2007).
 """
 
@@ -91,29 +91,41 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
 
 
 def fewest_bins(items: Items) -> tuple[int, bool]:
-    """Return the fewest bins known to hold the items, and whether no fewer do.
+    """Return the fewest bins known to hold the items, and whether no fewer do (`fewest_packing`)."""
+    packing, exact = fewest_packing(items)
+    return max(packing, default=-1) + 1, exact
 
-    The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
-    into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
+
+def fewest_packing(items: Items) -> tuple[tuple[int, ...], bool]:
+    """Return the bins of a packing with the fewest bins known, and whether no packing has fewer.
+
+    The packing that the items carry is an upper bound, the sums of sizes are a lower one. Between them a search puts
+    the largest item first into each bin where it fits, and into at most one empty bin, and gives up after `NODES`
+    places.
     """
     # lower bound: in every resource the bins must hold the sum of the sizes
     sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
     least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
-    order = sorted(items.sizes, key=lambda size: -max(s / c for s, c in zip(size, items.capacity, strict=True) if c))
-    best, nodes = items.bins, NODES
-    while best > least:
-        fits, nodes = _fits(order, items.capacity, best - 1, nodes)
-        if fits is None:
-            return best, False
-        if not fits:
-            return best, True
-        best -= 1
-    return best, True
+
+    def largest_share(i: int) -> float:
+        return max(s / c for s, c in zip(items.sizes[i], items.capacity, strict=True) if c)
+
+    order = sorted(range(len(items.sizes)), key=lambda i: -largest_share(i))
+    sizes = [items.sizes[i] for i in order]
+    packing, nodes = items.packing, NODES
+    while (best := max(packing, default=-1) + 1) > least:
+        places, nodes = _fits(sizes, items.capacity, best - 1, nodes)
+        if not places:
+            return numbered(packing), places is not None
+        by_item = dict(zip(order, places, strict=True))
+        packing = tuple(by_item[i] for i in range(len(order)))
+    return numbered(packing), True
 
 
-def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[bool | None, int]:
-    """Decide whether items fit into a number of bins; None if that takes more than `nodes` places."""
+def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[list[int] | None, int]:
+    """Return a number of bins that hold items, as the bin of each; none if there is no way, None beyond `nodes`."""
     free: list[Vector] = []
+    places = [0] * len(sizes)
 
     def put(i: int) -> bool | None:
         """Place the items from the i-th on; None where the nodes are used up."""
@@ -129,19 +141,21 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
             nodes -= 1
             if nodes < 0:
                 return None
-            free[place] = after
+            free[place], places[i] = after, place
             fits = put(i + 1)
             free[place] = before
             if fits is not False:
                 return fits
         if len(free) == bins:
             return False
+        places[i] = len(free)
         free.append(tuple(c - s for c, s in zip(capacity, sizes[i], strict=True)))
         fits = put(i + 1)  # empty bins are alike: one of them is tried
         free.pop()
         return fits
 
-    return put(0), nodes
+    fits = put(0)
+    return None if fits is None else places if fits else [], nodes
 
 
 def worst_known(items: Items, judged: Judged) -> dict[str, int]:
@@ -239,14 +253,16 @@ class ItemSpace(Space[Items]):
         if n > 1 and half > ones and 2 * ones < self.most:
             sizes = [*[half, 1] * ones, 2 * half - ones]
             packing = [place for i in range(ones) for place in (i // 2, n - 1)] + [n - 1]
-            yield Items(tuple((size,) * self.resources for size in sizes), (2 * half,) * self.resources, tuple(packing))
+            yield Items(
+                tuple((size,) * self.resources for size in sizes), (2 * half,) * self.resources, numbered(packing)
+            )
 
     def _listed(self, capacity: int, bins: Sequence[Vector], sign: int = 1) -> Iterator[Items]:
         """Yield the items of some bins in the order of their sizes, increasing or decreasing, if there is room."""
         order = sorted(((size, b) for b, sizes in enumerate(bins) for size in sizes), key=lambda item: sign * item[0])
         if 0 < len(order) <= self.most:
-            sizes = tuple((size,) * self.resources for size, _ in order)
-            yield Items(sizes, (capacity,) * self.resources, numbered([b for _, b in order]))
+            sizes = [(size,) * self.resources for size, _ in order]
+            yield self._made(sizes, [b for _, b in order], (capacity,) * self.resources)
 
     def draw(self, rng: np.random.Generator) -> Items:
         """Cut each bin into items at random places, and shuffle them."""

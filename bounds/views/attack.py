@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from bounds.adversary.assignment import Numbers, served_by
+from bounds.adversary.assignment import GROWN, Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
@@ -103,6 +103,12 @@ def attack_lines(made: Attacked) -> list[str]:
     # a ratio is at most 1; at 1 the search has found nothing
     if ratio >= 1:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
+    elif forgotten := (worst.judged.evidence or {}).get("forgotten"):
+        times = " and ".join(f"{factor:,}" for factor in GROWN)
+        keeps = (
+            f"{made.rule}: the ratio tends to 0 as the reward of {quoted(forgotten)} grows: it serves none of that, "
+            f"and does the same at {times} times that reward; here it keeps {short(ratio)} of the optimum, {certainty}"
+        )
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
     head = [keeps, *_known_lines(made), f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
