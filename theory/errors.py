@@ -44,8 +44,8 @@ def expect(value: object, kind: type | tuple[type, ...], name: str, words: str) 
 
 def expect_number(value: Any, name: str, least: int, most: int | None = None) -> None:
     """Refuse an argument that is no whole number from `least` to `most`; numpy's integers are whole numbers."""
-    whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
         words = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ArgumentError(f"{name}: expected a whole number {words}, got {value!r:.60}")
 

@@ -43,7 +43,7 @@ def brief(value: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return f"{value.dtype}{list(value.shape)}" if value.shape else str(value)
     if isinstance(value, tuple | list) and len(value) <= WIDTH:
-        text = f"({', '.join(map(brief, value))})"
+        text = f"({', '.join(map(brief, value))}{',' if len(value) == 1 else ''})"
         if len(text) <= WIDTH:
             return text
     if isinstance(value, Sequence | Mapping) and not isinstance(value, str | bytes):

@@ -147,8 +147,8 @@ def by_shares(case: Numbers) -> tuple[int, ...]:
     >>> by_shares(Numbers((4, 6), ((1, 0), (2, 3)), (9, 9), (1, 1), 1))
     (3, 12)
     """
-    whole = lcm(*(c for c in case.capacity if c))
-    shares = [sum(d * (whole // c) for d, c in zip(row, case.capacity, strict=True) if c) for row in case.demands]
+    unit = lcm(*(c for c in case.capacity if c))
+    shares = [sum(d * (unit // c) for d, c in zip(row, case.capacity, strict=True) if c) for row in case.demands]
     return tuple(shares)
 
 
