@@ -159,12 +159,9 @@ def attack(
     how["target"] = None if target is None else read_number("--target", target)
     tied = rewards is Rewards.proportional
     measure = SYNONYMS.get(measure, measure)
-    # what each kind of rule leaves unused
-    refuse_unused({"--rewards": tied and kind not in (None, Kind.assignment)}, f"--kind {kind}")
-    refuse_unused({"--certificate": certificate is not None and measure != "fair"}, f"--measure {measure}")
+    options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}
+    _refuse_what_has_no_meaning(kind, measure, {name: bool(given) for name, given in options.items()}, tied=tied)
     if kind is Kind.online:
-        unused = {"--from": begin is not None, "--starts": starts > 1, "--store": store is not None}
-        refuse_unused(unused | {"--certificate": certificate is not None}, "--kind online")
         how |= {"types": types, "resources": resources, "servers": servers, "service": service.value}
         _attack_policy(rule, how, out, as_json=as_json)
         return
@@ -186,6 +183,14 @@ def attack(
     if certificate is not None:
         write_certificate(certificate, attack_certificate(worst.case, worst.judged))
     show(attack_answer(attacked), lambda: [*attack_lines(attacked), *again], as_json=as_json)
+
+
+def _refuse_what_has_no_meaning(kind: Kind | None, measure: str, given: dict[str, bool], *, tied: bool) -> None:
+    """Refuse options that a kind of rule does not use, and a certificate of a measure that has none."""
+    refuse_unused({"--rewards": tied and kind not in (None, Kind.assignment)}, f"--kind {kind}")
+    if kind is Kind.online:
+        refuse_unused(given, "--kind online")
+    refuse_unused({"--certificate": given["--certificate"] and measure != "fair"}, f"--measure {measure}")
 
 
 def _warn(line: str) -> None:

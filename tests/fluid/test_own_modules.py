@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,20 @@ def test_workers_of_a_grid_find_them(name: str, home: Path, capsys: pytest.Captu
     (home / "grid.toml").write_text(GRID.format(policy=name))
     assert run(["experiment", "grid.toml", "--store", "runs.db", "--workers", "2", "--json"]) == 0, capsys.readouterr()
     assert name in capsys.readouterr().out
+
+
+def test_workers_of_dask_find_them(home: Path, dask_engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The workers of dask began in another folder, and read the package from the one where it was named."""
+    (home / "grid.toml").write_text(GRID.format(policy="own_package.policies:TETRIS"))
+    answers = []
+    for engine in ("local", dask_engine):
+        store = f"{engine[:3]}.db"
+        assert run(["experiment", "grid.toml", "--store", store, "--engine", engine, "--json"]) == 0, (
+            capsys.readouterr()
+        )
+        answers.append(re.findall(r'"reward": ([0-9.]+)', capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert answers[0]
 
 
 @pytest.mark.parametrize("name", ["own_rules.py:next_fit", "own_rules:next_fit", "own_package.rules:next_fit"])
