@@ -25,7 +25,8 @@ NAMED = re.compile(rb"""\.py:|["'][A-Za-z_][\w.]*:[A-Za-z_]\w*["']""")  # what m
 def names_code(arguments: list[str]) -> bool:
     """Return whether a command line, or a file on it, names code: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``."""
     return any(
-        names_own_code(word) or (word.endswith((".toml", ".json")) and _holds_name(Path(word))) for word in arguments
+        names_own_code(word.rpartition("=")[2]) or (word.endswith((".toml", ".json")) and _holds_name(Path(word)))
+        for word in arguments
     )
 
 

@@ -171,6 +171,24 @@ def test_a_neighbour_that_another_module_hides_is_refused(home: Path) -> None:
         policy("other/policy.py:TETRIS")
 
 
+def test_the_text_of_the_package_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = policy("own_package.policies:TETRIS").code
+    (home / "own_package" / "__init__.py").write_text("SEEN = 1\n")
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        monkeypatch.delitem(sys.modules, name)
+    (home / "other").mkdir()
+    monkeypatch.chdir(home / "other")  # a working folder of its own: nothing is cached for it
+    assert policy(f"{home}/own_package.policies:TETRIS").code != before
+
+
+def test_a_module_that_has_changed_since_it_was_imported_is_refused(home: Path) -> None:
+    assert policy("own_package.policies:TETRIS").name == "tetris"
+    file = home / "own_package" / "policies.py"
+    file.write_text(file.read_text().replace('"tetris"', '"other"'))
+    with pytest.raises(InputError, match="has changed since Python imported it: start Python again"):
+        policy("own_package.policies:TETRIS")
+
+
 def test_names_of_code() -> None:
     own = ["a.py:B", "pkg.mod:B", "/some/folder/pkg.mod:B", "mod:B"]
     others = ["first-fit", "vqs:list", "dask://host:8786", "aws:m5.*", ":B", "a:"]

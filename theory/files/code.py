@@ -105,7 +105,11 @@ def _run(path: str, option: str, digest: str, working: str) -> ModuleType:
         with _beside(str(folder)):
             _refuse_hidden(file, folder, set())
             if named:
-                return importlib.import_module(known_as)
+                module = importlib.import_module(known_as)
+                # what runs is what was imported first, as for any module of Python
+                if module.__spec__ is not None and _text(module.__spec__, loaded=True) != file.read_bytes():
+                    raise InputError("has changed since Python imported it: start Python again")
+                return module
             spec = spec_from_file_location(known_as, file)
             if spec is None or spec.loader is None:
                 raise InputError("expected a Python file")
@@ -115,7 +119,8 @@ def _run(path: str, option: str, digest: str, working: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        sys.modules.pop(known_as, None)
+        if not named:
+            sys.modules.pop(known_as, None)
         line = line_in(file, error)
         told = str(error) if isinstance(error, InputError) else f"does not run: {text_of(error)}"
         if "no known parent package" in told:
@@ -178,6 +183,9 @@ def code_digest(module: ModuleType) -> str:
     """
     reached: dict[int, tuple[str, bytes]] = {}
     waiting = [_of_globals(vars(module))]
+    # a module in a package runs what the package itself says
+    parents = module.__name__.split(".")[:-1]
+    waiting += [_of_name(".".join(parents[: length + 1])) for length in range(len(parents))]
     while waiting:
         spec, names = waiting.pop()
         if spec is None or id(spec) in reached or _is_installed(spec):
