@@ -247,7 +247,7 @@ def a_third(cluster: Any) -> list[list[Fraction]]:
 RULES: dict[str, tuple[Any, Any]] = {
     "packing, halves": (Items(((3,), (3,), (3,), (3,)), (6,), (0, 0, 1, 1)), one_a_bin),
     "packing, next fit": (Items(((5,), (6,), (5,), (4,)), (10,), (0, 1, 0, 1)), next_fit),
-    "packing, two resources": (Items(((3, 1), (1, 3), (3, 1), (1, 3)), (4, 4), (0, 0, 1, 1)), one_a_bin),
+    "packing, two resources": (Items(((3, 1), (1, 3), (3, 1)), (4, 4), (0, 0, 1)), one_a_bin),
     "packing, nothing": (Items(((2,), (0,), (2,)), (3,), (0, 0, 1)), next_fit),
     "packing, fifths": (Items(((2,),) * 3, (5,), (0, 0, 1)), one_a_bin),
     "rule, one type": (Numbers((12,), ((5,), (7,)), (3, 4), (2, 2), 1), first_type),
