@@ -175,8 +175,8 @@ def dearest(instance):
 def test_a_rule_that_forgets_a_type_tends_to_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "rules.py").write_text(FORGETFUL)
     (tmp_path / "two.toml").write_text(
-        "[server]\ncapacity = { r1 = 2 }\n[[type]]\ndemand = { r1 = 1 }\nreward = 1\nworkload = 2\n"
-        "[[type]]\ndemand = { r1 = 1 }\nreward = 50\nworkload = 2\n"
+        "[server]\ncapacity = { r1 = 2 }\n[[type]]\nname = 't1'\ndemand = { r1 = 1 }\nreward = 1\nworkload = 2\n"
+        "[[type]]\nname = 't2'\ndemand = { r1 = 1 }\nreward = 50\nworkload = 2\n"
     )
     command = ["--from", str(tmp_path / "two.toml"), "--evaluations", "1"]
     assert run(["attack", f"{tmp_path}/rules.py:first_with_work", *command]) == 0
