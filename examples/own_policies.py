@@ -4,7 +4,7 @@ A policy is three plain functions over a state of arrays (`fluid/simulation/poli
 simulator, the exact chain, experiments and pictures then work as for the policies that come with packproof:
 
     packproof simulate examples/four_types.toml --policy examples/own_policies.py:WORST_FIT --servers 200 --until 20
-    packproof simulate examples/powers_of_half.toml --policy examples/own_policies.py:ROOMIEST --until 2000
+    packproof simulate examples/uniform_sizes.toml --policy examples/own_policies.py:ROOMIEST --until 2000
 
 Run ``python examples/own_policies.py [PICTURE.png]``.
 """
