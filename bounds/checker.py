@@ -558,7 +558,8 @@ def _checked(document: dict[str, Any]) -> dict[str, Any]:
     if kind == "assignment":
         check_assignment(instance, evidence, claims, lists_ends=form == FORMATS[1])
     else:
-        require(form == FORMATS[kind == "worst"], "the format is not that of the kind of certificate")
+        later = kind in ("worst", "packing", "rule", "fair-share")  # kinds that came with the second format
+        require(form == FORMATS[later], "the format is not that of the kind of certificate")
         KINDS[kind](instance, evidence, claims)
     return dict(claims)
 
@@ -1035,9 +1036,7 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
         [p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part
     ]
     for i in range(len(m.servers)):
-        require(all(row[i] is not None or not y[i] for row, y in pairs(part, x)), "a task may not run there")
-        load_ = load_of(part, x, i)
-        require(max(load_.values(), default=Fraction(0)) <= 1, "a server holds more than it can")
+        load_ = feasible_load(part, x, i)
         if not by_level:
             require_bottlenecks(m, part, x, totals, i, load_)
     if by_level:
@@ -1055,6 +1054,14 @@ def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
         require(all(found.values()), "tasks that are 0 are listed")
         x.append([found.get(s, Fraction(0)) for s in m.servers])
     return x
+
+
+def feasible_load(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]:
+    """Return the part of each resource of a server that is used; tasks that may not run, or do not fit, are refused."""
+    require(all(row[i] is not None or not y[i] for row, y in pairs(part, x)), "a task may not run there")
+    load_ = load_of(part, x, i)
+    require(max(load_.values(), default=Fraction(0)) <= 1, "a server holds more than it can")
+    return load_
 
 
 def load_of(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]:
@@ -1128,6 +1135,97 @@ def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
             cost = add_up(row[r] * share for r, share in (p or {}).items() if r in row)
             require(p is None or worth <= cost, "a task is worth more than its resources cost")
     return q
+
+
+# ---- what a rule keeps ----------------------------------------------------------------------------------------------
+#
+# That a rule answered as the evidence says is the word of whoever ran it; what the answer is worth is proved.
+
+
+def check_rule(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify the reward of a rule's assignment, the optimal reward, and their ratio."""
+    m = model(instance)
+    rule, columns, slot_prices, server_prices = fields(
+        evidence, "evidence", "rule", "columns", "slot_prices", "server_prices"
+    )
+    earned, optimal, ratio = fields(claims, "claims", "rule", "optimal", "ratio")
+    used, slots = columns_of(m, rule, "fraction")
+    require(all(u <= pool.share for u, pool in pairs(used, m.pools)), "the rule uses too many servers")
+    # slots beyond the workload stay empty
+    reward = total(m.rewards, [min(s, w) for s, w in pairs(slots, m.workload)])
+    require(rational(earned, "claims.rule") == reward, "the reward of the rule is not right")
+    best = rational(optimal, "claims.optimal")
+    require(primal_value(m, columns) == best > 0, "the columns do not earn the optimal reward")
+    require(dual_value(m, slot_prices, server_prices) == best, "the prices do not prove the optimal reward")
+    require(rational(ratio, "claims.ratio") == reward / best, "the ratio is not right")
+
+
+def check_packing(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify a rule's bins and a packing with few, and by prices that no packing has fewer than so many.
+
+    No set of items that fits a bin is worth more than 1, so a packing has at least as many bins as all are worth.
+    """
+    (table,) = fields(instance, "instance", "items")
+    room, listed = fields(table, "instance.items", "capacity", "sizes")
+    capacity = tuple(whole(c, "a capacity") for c in items(room, "capacity"))
+    require(bool(capacity) and min(capacity) > 0, "a capacity is 0")
+    sizes = [tuple(whole(s, "a size") for s in items(row, "an item")) for row in items(listed, "sizes")]
+    require(bool(sizes) and all(len(row) == len(capacity) for row in sizes), "an item has not one size a resource")
+    rule, packing, prices = fields(evidence, "evidence", "rule", "packing", "prices")
+    bins, least, most, bound, ratio = fields(claims, "claims", "bins", "least", "most", "bound", "ratio")
+    require(whole(bins, "claims.bins") == bins_of(rule, sizes, capacity), "the number of the rule's bins is not right")
+    require(whole(most, "claims.most") == bins_of(packing, sizes, capacity), "the number of bins is not right")
+    kinds = sorted({row for row in sizes if any(row)})
+    spend(20 * len(sizes) * len(capacity))
+    values = [rational(price, "a price", least=0) for price in items(prices, "prices")]
+    worth_of = dict(pairs(kinds, values)) if len(values) == len(kinds) else {}
+    require(len(worth_of) == len(kinds), "there is not one price for every size")
+    server = Pool("a bin", Fraction(1), capacity, tuple(kinds), ())
+    require(greatest_value(server, values) <= 1, "items that fit a bin are worth more than 1")
+    value = add_up(worth_of[row] for row in sizes if any(row))
+    require(rational(bound, "claims.bound") == value, "the prices do not prove the bound")
+    require(whole(least, "claims.least") == -(-value.numerator // value.denominator), "the least number is not right")
+    require(rational(ratio, "claims.ratio") == Fraction(most, bins), "the ratio is not right")
+
+
+def bins_of(value: Any, sizes: list[Configuration], capacity: Configuration) -> int:
+    """Return the number of bins that hold the items, numbered from 0 in the order of their first items."""
+    free: list[list[int]] = []
+    places = [whole(b, "a bin") for b in items(value, "bins")]
+    require(len(places) == len(sizes), "there is not one bin for every item")
+    for place, row in pairs(places, sizes):
+        spend(5 + 2 * len(row) * (1 + squared(longest(row))))
+        require(place <= len(free), "the bins are not numbered in order")
+        free += [list(capacity)] if place == len(free) else []
+        free[place] = [c - s for c, s in pairs(free[place], row)]
+        require(min(free[place]) >= 0, "a bin holds more than it can")
+    return len(free)
+
+
+def check_fair_share(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify what a user has of its weighted max-min fair share of the resource that is dominant for all everywhere."""
+    m = share_model(instance, pooled=False)
+    placed_, fair, stages = fields(evidence, "evidence", "allocation", "fair", "stages")
+    resource, user, tasks, share, ratio = fields(claims, "claims", "resource", "user", "tasks", "fair", "ratio")
+    r = name_of(resource, "claims.resource")
+    # amounts of users who see other capacities cannot be compared
+    require(all("effective" not in table for table in instance["user"]), "a user has effective capacities")
+    here = [part for row in m.part for part in row if part is not None]
+    require(all(part.get(r) == max(part.values()) for part in here), "the resource is not the bottleneck of all users")
+    need = [amounts(table["demand"], "a demand")[r] for table in instance["user"]]
+    x, y = placed_tasks(m, placed_), placed_tasks(m, fair)
+    for i in range(len(m.servers)):
+        feasible_load(m.part, x, i)
+        feasible_load(m.part, y, i)
+    has, due = ([add_up(tasks for tasks in row if tasks) for row in rows] for rows in (x, y))
+    # the amounts of the resource that the users hold, by weight, are max-min fair
+    level = [work(tasks * d / w) for tasks, d, w in zip(due, need, m.weights, strict=True)]
+    require_levels(m, m.part, due, level, items(stages, "evidence.stages"))
+    require(user in m.users, "claims.user is no user")
+    n = m.users.index(user)
+    require(rational(tasks, "claims.tasks") == has[n], "the tasks of the user are not right")
+    require(rational(share, "claims.fair") == due[n] > 0, "the fair share of the user is not right")
+    require(rational(ratio, "claims.ratio") == has[n] / due[n], "the ratio is not right")
 
 
 # ---- capacity regions ----------------------------------------------------------------------------------------------
@@ -1573,7 +1671,10 @@ def reduced_configurations(J: int) -> list[list[int]]:
 KINDS: dict[str, Any] = {
     "assignment": check_assignment,
     "allocation": check_allocation,
+    "fair-share": check_fair_share,
+    "packing": check_packing,
     "region": check_region,
+    "rule": check_rule,
     "throughput": check_throughput,
     "worst": check_worst,
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from theory.doors import PACKAGE
+from theory.shown import Shown
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
 """The papers by key; ``packproof`` is the key of packproof's own results. Each has a folder in `bounds.results`."""
@@ -81,8 +82,8 @@ class Outcome:
 Check = Callable[[Level, str], Outcome]
 
 
-@dataclass(frozen=True)
-class Claim:
+@dataclass(frozen=True, repr=False)
+class Claim(Shown):
     """A claim of a paper, with the outcome on record.
 
     Attributes

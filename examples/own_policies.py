@@ -1,9 +1,10 @@
-"""Two policies of your own: worst-fit in a dozen lines, and dynamic reservation that places some jobs at random.
+"""Policies of your own: worst-fit, dynamic reservation that places some jobs at random, and one for slotted queues.
 
 A policy is three plain functions over a state of arrays (`fluid/simulation/policy_interface.py` describes them). The
 simulator, the exact chain, experiments and pictures then work as for the policies that come with packproof:
 
     packproof simulate examples/four_types.toml --policy examples/own_policies.py:WORST_FIT --servers 200 --until 20
+    packproof simulate examples/uniform_sizes.toml --policy examples/own_policies.py:ROOMIEST --until 2000
 
 Run ``python examples/own_policies.py [PICTURE.png]``.
 """
@@ -12,8 +13,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from packproof import LossScenario, Policy, Setting, additive, policy, simulate, stationary_law, step
-from packproof.simulation import Common, ReservationState, common, fits, nothing_to_depart, nothing_to_refresh
+import numpy as np
+
+from packproof import LossScenario, Policy, Setting, additive, policy, simulate, slotted_law, stationary_law, step
+from packproof.simulation import (
+    Common,
+    ReservationState,
+    SizeLaw,
+    SlottedCommon,
+    SlottedScenario,
+    SlottedSetting,
+    begin,
+    common,
+    fits,
+    largest_that_fits,
+    nothing_to_depart,
+    nothing_to_refresh,
+    place_nowhere,
+    shared,
+)
 from packproof.views import arguments, picture_of_simulation
 
 
@@ -60,6 +78,42 @@ NOISY_DRA = Policy(
 )
 
 
+def prepare_slots(setting: SlottedSetting) -> SlottedCommon:
+    """Make the state of a slotted policy that remembers nothing."""
+    return SlottedCommon(**shared(setting))
+
+
+def fill_the_roomiest(state: SlottedCommon, draws: Any) -> bool:  # noqa: ARG001 (the interface)
+    """Start the largest waiting job that fits, on the server with the most room; True: once more in this slot."""
+    server = state.free.argmax()
+    job_class = largest_that_fits(state, server)
+    if job_class < 0:
+        return False
+    begin(state, job_class, server)
+    return True
+
+
+ROOMIEST = Policy("roomiest", "slotted", prepare_slots, place_nowhere, nothing_to_depart, fill_the_roomiest)
+
+
+def slotted_queues() -> dict[str, float]:
+    """Print exact and simulated queues of a small slotted system under two policies, and return the exact ones."""
+    sizes, ends = np.array([4, 7]), np.array([0.5, 0.5])  # the probability that a job ends in a slot
+    comes = np.array([0.2, 0.15])  # the probability that one comes
+    law = SizeLaw(sizes, 10, comes / comes.sum())
+    scenario = SlottedScenario(law, 1, 10_000, 500, rate=comes.sum(), service=0.5, bernoulli=True)
+    queues = {}
+    for one in (ROOMIEST, policy("bf-s")):
+        exact = slotted_law(one, sizes, 10, 1, comes, ends, most_waiting=20)
+        queues[f"{one.name}, 1 server"] = float(exact.mean(exact.queue))
+        waiting = simulate(one, scenario, replications=10, seed=3).queue(0.999)
+        print(
+            f"{one.name:10} on 1 server: {queues[f'{one.name}, 1 server']:.4f} jobs wait, simulated {waiting.mean:.4f}"
+        )
+        assert waiting.holds(queues[f"{one.name}, 1 server"])
+    return queues
+
+
 def main(path: str | None = None) -> dict[str, float]:
     """Print exact and simulated rewards side by side, draw the larger system, and return its rewards."""
     small = additive([12], [[5], [7]], [3, 4], [1, 1])
@@ -82,7 +136,7 @@ def main(path: str | None = None) -> dict[str, float]:
         rewards[result.policy.name] = result.reward().mean
     if path is not None:
         picture_of_simulation(results, path)
-    return rewards
+    return rewards | slotted_queues()
 
 
 if __name__ == "__main__":

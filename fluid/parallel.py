@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import Any
 
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 
 REACH = 10.0
 """Seconds after which a scheduler that does not answer counts as none."""
@@ -60,13 +60,13 @@ def processors() -> int:
 def refuse_engine(engine: str) -> None:
     """Refuse the name of an engine that is none, before anything is done."""
     if engine != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", engine):
-        raise InputError(f"--engine: expected local or dask://HOST:PORT, got {engine!r}")
+        raise ArgumentError(f"engine: expected local or dask://HOST:PORT, got {engine!r}")
 
 
 def refuse_workers(workers: int) -> None:
     """Refuse a number of processes that is none, before anything is done."""
     if workers == 0 or workers < -1 or workers > 1024:
-        raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
+        raise ArgumentError(f"workers: expected -1 or a number from 1 to 1024, got {workers}")
 
 
 def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.shown import Shown
+
 __all__ = [
     "Interval",
     "WarmUp",
@@ -29,8 +31,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, repr=False)
+class Interval(Shown):
     """An estimate with a confidence interval.
 
     Attributes

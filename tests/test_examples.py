@@ -152,6 +152,8 @@ def test_own_policies(tmp_path: Path) -> None:
     rewards = own_policies.main(str(picture))
     assert rewards["worst-fit"] < rewards["first-fit"] < rewards["dra"]
     assert rewards["worst-fit, 2 servers"] < rewards["first-fit, 2 servers"]
+    # on one server, to fill the roomiest server with the largest jobs first is BF-S
+    assert rewards["roomiest, 1 server"] == pytest.approx(rewards["bf-s, 1 server"], rel=1e-12)
     assert picture.stat().st_size > 10_000
 
 

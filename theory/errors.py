@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 FIELDS = ("server", "type", "sizes", "simulation")
 """Tables of an instance file."""
@@ -22,6 +23,31 @@ class InputError(ValueError):
 
 class TooLargeError(InputError):
     """Work beyond a stated limit: one line that states its size and gives advice."""
+
+
+class ArgumentError(InputError):
+    """A wrong argument of a function: the line begins with its name, which the command line writes as an option."""
+
+
+def expect(value: object, kind: type | tuple[type, ...], name: str, words: str) -> None:
+    """Refuse an argument that is not of a kind.
+
+    Examples
+    --------
+    >>> expect("x.toml", int, "servers", "a number of servers")
+    Traceback (most recent call last):
+    theory.errors.ArgumentError: servers: expected a number of servers, got the str 'x.toml'
+    """
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{name}: expected {words}, got the {type(value).__name__} {value!r:.60}")
+
+
+def expect_number(value: Any, name: str, least: int, most: int | None = None) -> None:
+    """Refuse an argument that is no whole number from `least` to `most`; numpy's integers are whole numbers."""
+    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        words = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ArgumentError(f"{name}: expected a whole number {words}, got {value!r:.60}")
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from operator import index
 
-from theory.errors import InputError
+from theory.errors import InputError, expect
 from theory.numbers import to_integers
+from theory.shown import Shown
 
 Configuration = tuple[int, ...]
 """Number of slots of each type on one server, in the order of the types, shape (J,)."""
@@ -112,8 +113,8 @@ class Pool:
     space: Space
 
 
-@dataclass(frozen=True)
-class Instance:
+@dataclass(frozen=True, repr=False)
+class Instance(Shown):
     """Job types in file order (which breaks ties) and server pools.
 
     Examples
@@ -125,6 +126,11 @@ class Instance:
 
     types: tuple[JobType, ...]
     pools: tuple[Pool, ...]
+
+    @staticmethod
+    def expected(value: object, name: str = "instance") -> None:
+        """Refuse an argument that is no instance."""
+        expect(value, Instance, name, "an Instance (packproof.additive makes one, packproof.read_instance reads one)")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

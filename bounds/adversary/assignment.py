@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
@@ -140,6 +141,45 @@ class Numbers:
         return additive(self.capacity, self.demands, self.rewards, [Fraction(n, self.unit) for n in self.workload])
 
 
+def by_shares(case: Numbers) -> tuple[int, ...]:
+    """Return rewards that are proportional to the sum of the shares of a server that a job of each type takes.
+
+    >>> by_shares(Numbers((4, 6), ((1, 0), (2, 3)), (9, 9), (1, 1), 1))
+    (3, 12)
+    """
+    unit = lcm(*(c for c in case.capacity if c))
+    shares = [sum(d * (unit // c) for d, c in zip(row, case.capacity, strict=True) if c) for row in case.demands]
+    return tuple(shares)
+
+
+GROWN = (1_000, 1_000_000)
+"""Factors by which the reward of a type is raised, to see whether a rule begins to serve it."""
+
+
+def forgotten_type(rule: AssignmentRule, instance: Instance, name: str = "the rule") -> str | None:
+    """Return the first type of which a rule serves nothing, however large its reward is, though the optimum would.
+
+    The rule is asked again with the reward times each of `GROWN`, and must answer the same. As that reward grows, the
+    optimum grows without bound and the rule's reward stays: if the rule goes on so, its ratio tends to 0.
+
+    >>> from theory.instance import additive
+    >>> forgotten_type(lambda instance: [(0, (2, 0), Fraction(1))], additive([12], [[5], [7]]))
+    't2'
+    """
+    try:
+        answer = columns_of(instance, rule(instance), name)
+        for j, served in enumerate(served_by(instance, answer)):
+            # a type with workload fits some server, so the optimum at a large reward serves it
+            if served == 0 and instance.workload[j]:
+                grown = [with_entry(instance.rewards, j, factor * instance.rewards[j]) for factor in GROWN]
+                again = [columns_of(other, rule(other), name) for other in map(instance.with_rewards, grown)]
+                if all(columns == answer for columns in again):
+                    return instance.names[j]
+    except Exception:  # what it does on other instances is another question
+        return None
+    return None
+
+
 def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[Numbers], Judged]:
     """Return the judge of a rule: its reward over the optimum, both exact."""
     return lambda numbers: kept_on(rule, numbers.instance(), name, str(numbers))
@@ -173,10 +213,13 @@ class AssignmentSpace(Space[Numbers]):
     types, resources : int
     grid : int
         Capacity of each resource, and the largest reward that is drawn.
+    proportional : bool
+        Whether the reward of every type is the sum of the shares of a server that its job takes, up to a common factor:
+        then sizes and workload are all that a rule can be bad at.
     """
 
-    def __init__(self, types: int = 2, resources: int = 1, grid: int = 120) -> None:
-        self.types, self.resources, self.grid = types, resources, grid
+    def __init__(self, types: int = 2, resources: int = 1, grid: int = 120, *, proportional: bool = False) -> None:
+        self.types, self.resources, self.grid, self.proportional = types, resources, grid, proportional
 
     def corners(self) -> Iterator[Numbers]:
         """Yield sizes a little above 1/k for several k, and types that need one resource each, worth their share."""
@@ -198,7 +241,11 @@ class AssignmentSpace(Space[Numbers]):
                 yield self._of(demands, [self.grid] * self.types, [self.grid] * self.types)
 
     def _of(self, demands: Sequence[tuple[int, ...]], rewards: Sequence[int], workload: Sequence[int]) -> Numbers:
-        return Numbers((self.grid,) * self.resources, tuple(demands), tuple(rewards), tuple(workload), self.grid)
+        capacity = (self.grid,) * self.resources
+        return self._priced(Numbers(capacity, tuple(demands), tuple(rewards), tuple(workload), self.grid))
+
+    def _priced(self, case: Numbers) -> Numbers:
+        return replace(case, rewards=by_shares(case)) if self.proportional else case
 
     def draw(self, rng: np.random.Generator) -> Numbers:
         """Draw sizes near fractions 1/k of a server, or of any size; rewards near the sizes; any workload."""
@@ -217,6 +264,9 @@ class AssignmentSpace(Space[Numbers]):
 
     def move(self, case: Numbers, rng: np.random.Generator) -> Numbers:
         """Change a demand, a reward or a workload, by a little or by much; or exchange two types in the order."""
+        return self._priced(self._moved(case, rng))
+
+    def _moved(self, case: Numbers, rng: np.random.Generator) -> Numbers:
         j, what = int(rng.integers(self.types)), rng.random()
         step = int(rng.choice([-1, 1])) * int(rng.choice([1, 1, 2, 3, 8, max(1, self.grid // 8)]))
         if what < 0.4:
@@ -249,6 +299,10 @@ class AssignmentSpace(Space[Numbers]):
 
     def shrinks(self, case: Numbers) -> Iterator[Numbers]:
         """Drop a type or a resource; take coarser units; round workloads; take 1 off."""
+        # where rewards follow the demands, a change of rewards alone changes nothing
+        return (simpler for each in self._smaller(case) if (simpler := self._priced(each)) != case)
+
+    def _smaller(self, case: Numbers) -> Iterator[Numbers]:
         width, resources = len(case.rewards), len(case.capacity)
         for j in range(width) if width > 1 else ():
             yield self._with_types(case, without_entry(tuple(range(width)), j))

@@ -17,6 +17,7 @@ import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, OVERTIME, Budget, OutOfTimeError
 from fluid.parallel import run_all
+from theory.shown import Shown
 
 Case = TypeVar("Case")
 Value = Fraction | float
@@ -113,8 +114,8 @@ def on_grid(rows: Sequence[Row], capacity: Row, grid: int, *, up: bool = False) 
     )
 
 
-@dataclass(frozen=True)
-class Found(Generic[Case]):
+@dataclass(frozen=True, repr=False)
+class Found(Shown, Generic[Case]):
     """The worst instance found.
 
     Attributes

@@ -11,11 +11,11 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bounds.adversary.assignment import AssignmentSpace, judge_assignment
+from bounds.adversary.assignment import AssignmentSpace, by_shares, forgotten_type, judge_assignment
 from bounds.adversary.budget import Budget
 from bounds.adversary.contained import Wire, contained
 from bounds.adversary.division import DivisionSpace, judge_division
@@ -35,7 +35,7 @@ class Sizes:
     """The sizes of the instances of a search, and what a sharing rule is judged by.
 
     `types` also counts users, `bins` servers of a cluster; with `fixed`, only lists count that need `bins` bins or
-    more.
+    more. `rewards` is "proportional" where those of assignments are (`AssignmentSpace`).
     """
 
     types: int = 2
@@ -44,6 +44,11 @@ class Sizes:
     items: int = 12
     fixed: bool = False
     measure: str = "fair"
+    rewards: str = ""
+
+    def named(self) -> dict[str, Any]:
+        """Return the fields that say something, as stores distinguish searches."""
+        return {name: value for name, value in asdict(self).items() if value != ""}
 
 
 class Game(NamedTuple):
@@ -70,9 +75,13 @@ def game_of(kind: str, rule: Callable[..., Any], name: str, sizes: Sizes, first:
         if sizes.measure == "lie":
             return Game(judge_lie(rule, name), LieSpace(*size), None, () if first is None else first_lies(first))
         return Game(judge_division(rule, sizes.measure, name), DivisionSpace(*size), None, begin)
-    varied = AssignmentSpace(sizes.types, sizes.resources)
+    tied = sizes.rewards == "proportional"
+    varied = AssignmentSpace(sizes.types, sizes.resources, proportional=tied)
     if first is not None:
-        varied = AssignmentSpace(len(first.rewards), len(first.capacity), max(first.capacity))
+        shares = by_shares(first)
+        if tied and any(u * shares[0] != s * first.rewards[0] for u, s in zip(first.rewards, shares, strict=True)):
+            raise InputError("--from: expected rewards in proportion to the shares of a server that the types take")
+        varied = AssignmentSpace(len(first.rewards), len(first.capacity), max(first.capacity), proportional=tied)
     return Game(judge_assignment(rule, name), varied, None, begin)
 
 
@@ -105,7 +114,7 @@ def search_rule(
     if store is not None:
         if first is not None:
             raise InputError("--from: expected without --store, which has the instance to begin at")
-        key = search_key(rule, named_kind, asdict(sizes))
+        key = search_key(rule, named_kind, sizes.named())
         with Store(store) as opened:
             document = worst_stored(opened, key)
         first = None if document is None else read_case(document, named_kind, str(store))
@@ -115,7 +124,7 @@ def search_rule(
         with _saying_kinds(kind):
             function = rule_named(rule, sharing=sharing)
             game = game_of(named_kind, function, rule, sizes, first)
-            return attack(
+            worst = attack(
                 game.judge,
                 game.space,
                 budget=Budget(time_limit, wire.report),
@@ -126,6 +135,13 @@ def search_rule(
                 watch=wire,
                 **how,
             )
+            forgotten = None
+            if named_kind == "assignment" and not sizes.rewards and 0 < worst.judged.value < 1:
+                forgotten = forgotten_type(function, worst.case.instance(), rule)
+            if forgotten is None:
+                return worst
+            evidence = {**worst.judged.evidence, "forgotten": forgotten}
+            return replace(worst, judged=replace(worst.judged, evidence=evidence))
 
     started = time.perf_counter()
     worst: Found[Any] = contained(searched, rule, seconds=time_limit, report=report, warn=warn)

@@ -21,6 +21,19 @@ Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
 """From the items and the capacity of a bin, one whole number a resource, to the bin of each item."""
 
+WORST_KNOWN: dict[str, Callable[[int], int]] = {
+    "next-fit": lambda n: 2 * n - 1,
+    "first-fit": lambda n: 17 * n // 10,
+    "best-fit": lambda n: 17 * n // 10,
+    "first-fit-decreasing": lambda n: (11 * n + 6) // 9,
+}
+"""Most bins that the classical rules take for any list of one resource that needs n bins, by theorems.
+
+Next-Fit: two consecutive bins hold more than one bin, and n - 1 halves, ones and a rest attain it. First-Fit and
+Best-Fit: Dósa and Sgall, "First Fit bin packing: a tight analysis" (2013), "Optimal analysis of Best Fit bin packing"
+(2014). First-Fit Decreasing: Dósa, "The tight bound of First Fit Decreasing" (2007).
+"""
+
 NODES = 200_000  # places that the exact search for fewer bins tries before it gives up
 
 
@@ -78,29 +91,41 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
 
 
 def fewest_bins(items: Items) -> tuple[int, bool]:
-    """Return the fewest bins known to hold the items, and whether no fewer do.
+    """Return the fewest bins known to hold the items, and whether no fewer do (`fewest_packing`)."""
+    packing, exact = fewest_packing(items)
+    return max(packing, default=-1) + 1, exact
 
-    The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
-    into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
+
+def fewest_packing(items: Items) -> tuple[tuple[int, ...], bool]:
+    """Return the bins of a packing with the fewest bins known, and whether no packing has fewer.
+
+    The packing that the items carry is an upper bound, the sums of sizes are a lower one. Between them a search puts
+    the largest item first into each bin where it fits, and into at most one empty bin, and gives up after `NODES`
+    places.
     """
     # lower bound: in every resource the bins must hold the sum of the sizes
     sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
     least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
-    order = sorted(items.sizes, key=lambda size: -max(s / c for s, c in zip(size, items.capacity, strict=True) if c))
-    best, nodes = items.bins, NODES
-    while best > least:
-        fits, nodes = _fits(order, items.capacity, best - 1, nodes)
-        if fits is None:
-            return best, False
-        if not fits:
-            return best, True
-        best -= 1
-    return best, True
+
+    def largest_share(i: int) -> float:
+        return max(s / c for s, c in zip(items.sizes[i], items.capacity, strict=True) if c)
+
+    order = sorted(range(len(items.sizes)), key=lambda i: -largest_share(i))
+    sizes = [items.sizes[i] for i in order]
+    packing, nodes = items.packing, NODES
+    while (best := max(packing, default=-1) + 1) > least:
+        places, nodes = _fits(sizes, items.capacity, best - 1, nodes)
+        if not places:
+            return numbered(packing), places is not None
+        by_item = dict(zip(order, places, strict=True))
+        packing = tuple(by_item[i] for i in range(len(order)))
+    return numbered(packing), True
 
 
-def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[bool | None, int]:
-    """Decide whether items fit into a number of bins; None if that takes more than `nodes` places."""
+def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[list[int] | None, int]:
+    """Return a number of bins that hold items, as the bin of each; none if there is no way, None beyond `nodes`."""
     free: list[Vector] = []
+    places = [0] * len(sizes)
 
     def put(i: int) -> bool | None:
         """Place the items from the i-th on; None where the nodes are used up."""
@@ -116,19 +141,29 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
             nodes -= 1
             if nodes < 0:
                 return None
-            free[place] = after
+            free[place], places[i] = after, place
             fits = put(i + 1)
             free[place] = before
             if fits is not False:
                 return fits
         if len(free) == bins:
             return False
+        places[i] = len(free)
         free.append(tuple(c - s for c, s in zip(capacity, sizes[i], strict=True)))
         fits = put(i + 1)  # empty bins are alike: one of them is tried
         free.pop()
         return fits
 
-    return put(0), nodes
+    fits = put(0)
+    return None if fits is None else places if fits else [], nodes
+
+
+def worst_known(items: Items, judged: Judged) -> dict[str, int]:
+    """Return the most bins of each classical rule for lists that need as many as this; none where that is not known."""
+    used = max((judged.evidence or {}).get("bins", ()), default=-1) + 1
+    if not judged.exact or len(items.capacity) > 1 or not used:
+        return {}
+    return {name: most(int(judged.value * used)) for name, most in WORST_KNOWN.items()}
 
 
 def judge_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Judged]:
@@ -187,6 +222,7 @@ class ItemSpace(Space[Items]):
     def corners(self) -> Iterator[Items]:
         """Yield bins of items a little above 1/2, 1/3 and the rest, or above 1/(k + 1), small and large items first."""
         c, gap = self.grid, max(1, self.grid // 60)
+        yield from self._classical()
         patterns = [[c // 2 + gap, c // 3 + gap, c - c // 2 - c // 3 - 2 * gap]]
         patterns += [[c // (k + 1) + 1] * k + [c - k * (c // (k + 1) + 1)] for k in (1, 2, 3)]
         for pattern in patterns:
@@ -196,6 +232,37 @@ class ItemSpace(Space[Items]):
                 for sign in (1, -1):
                     order = np.argsort([sign * size[0] for size in sizes], kind="stable").tolist()
                     yield self._made([sizes[i] for i in order], [packing[i] for i in order])
+
+    def _classical(self) -> Iterator[Items]:
+        """Yield the lists on which the classical rules are known to be bad, as far as there is room for them.
+
+        A list has `many` bins of one pattern, the others of a second one. First-Fit and Best-Fit on increasing sizes:
+        Johnson, Demers, Ullman, Garey and Graham (1974), 17 bins for 10. First-Fit Decreasing: Johnson (1973), 11 bins
+        for 9. Next-Fit: halves that are parted by ones, and then what is left of the bin of the ones.
+        """
+        n, q = self.bins, self.grid // 4
+        most = min(n, self.most - 3 * n)  # a bin has three items or four
+        if self.grid >= 101:
+            for many in sorted({max(0, most), max(0, min(most, 7 * n // 10))}):
+                yield from self._listed(101, [(6, 10, 34, 51)] * many + [(16, 34, 51)] * (n - many))
+        for many in {2 * n // 3, -(-2 * n // 3)} if q > 3 else ():
+            small = q - 2
+            bins = [(2 * q + 1, q + 1, small)] * many + [(q + 2, q + 2, small, small)] * (n - many)
+            yield from self._listed(4 * q, bins, sign=-1)
+        ones, half = 2 * (n - 1), self.grid // 2
+        if n > 1 and half > ones and 2 * ones < self.most:
+            sizes = [*[half, 1] * ones, 2 * half - ones]
+            packing = [place for i in range(ones) for place in (i // 2, n - 1)] + [n - 1]
+            yield Items(
+                tuple((size,) * self.resources for size in sizes), (2 * half,) * self.resources, numbered(packing)
+            )
+
+    def _listed(self, capacity: int, bins: Sequence[Vector], sign: int = 1) -> Iterator[Items]:
+        """Yield the items of some bins in the order of their sizes, increasing or decreasing, if there is room."""
+        order = sorted(((size, b) for b, sizes in enumerate(bins) for size in sizes), key=lambda item: sign * item[0])
+        if 0 < len(order) <= self.most:
+            sizes = [(size,) * self.resources for size, _ in order]
+            yield self._made(sizes, [b for _, b in order], (capacity,) * self.resources)
 
     def draw(self, rng: np.random.Generator) -> Items:
         """Cut each bin into items at random places, and shuffle them."""
@@ -214,11 +281,11 @@ class ItemSpace(Space[Items]):
         order = rng.permutation(len(sizes))
         return self._made([sizes[i] for i in order], [packing[i] for i in order])
 
-    def _made(self, sizes: Sequence[Vector], packing: Sequence[int]) -> Items:
+    def _made(self, sizes: Sequence[Vector], packing: Sequence[int], capacity: Vector | None = None) -> Items:
         """Return items without those of size 0, with the bins numbered anew."""
         positive = [(size, place) for size, place in zip(sizes, packing, strict=True) if any(size)]
-        capacity = (self.grid,) * self.resources
-        return Items(tuple(size for size, _ in positive), capacity, numbered([place for _, place in positive]))
+        room = (self.grid,) * self.resources if capacity is None else capacity
+        return Items(tuple(size for size, _ in positive), room, numbered([place for _, place in positive]))
 
     def move(self, case: Items, rng: np.random.Generator) -> Items:
         """Move size between items of a bin, or the free capacity of a bin; change the order; exchange, cut or join."""
@@ -245,14 +312,14 @@ class ItemSpace(Space[Items]):
         return self._cut_or_joined(case, rng)
 
     def _ordered(self, case: Items, order: Sequence[int]) -> Items:
-        return self._made([case.sizes[i] for i in order], [case.packing[i] for i in order])
+        return self._made([case.sizes[i] for i in order], [case.packing[i] for i in order], case.capacity)
 
     def _resized(self, case: Items, rng: np.random.Generator) -> Items:
         """Give size to an item from another one of its bin, or from the free capacity, or take some away."""
         sizes = [list(size) for size in case.sizes]
         i, r = int(rng.integers(len(sizes))), int(rng.integers(self.resources))
         mates = [j for j in range(len(sizes)) if case.packing[j] == case.packing[i]]
-        free = self.grid - sum(sizes[j][r] for j in mates)
+        free = case.capacity[r] - sum(sizes[j][r] for j in mates)
         step = int(rng.choice([1, 1, 1, 2, 5, max(1, self.grid // 12)]))
         j = int(rng.choice(mates))
         if j != i and rng.random() < 0.7:
@@ -263,7 +330,7 @@ class ItemSpace(Space[Items]):
             sizes[i][r] += min(step, free)
         else:
             sizes[i][r] -= min(step, sizes[i][r])
-        return self._made([tuple(size) for size in sizes], case.packing)
+        return self._made([tuple(size) for size in sizes], case.packing, case.capacity)
 
     def _like_another_bin(self, case: Items, rng: np.random.Generator) -> Items:
         """Fill a bin with the items of another one."""
@@ -279,7 +346,7 @@ class ItemSpace(Space[Items]):
             if place == j:
                 sizes.append(size)
                 packing.append(i)
-        return self._made(sizes, packing)
+        return self._made(sizes, packing, case.capacity)
 
     def _cut_or_joined(self, case: Items, rng: np.random.Generator) -> Items:
         """Cut an item in two, or join two of a bin."""
@@ -296,7 +363,7 @@ class ItemSpace(Space[Items]):
             j = int(rng.choice(mates))
             sizes[j] = tuple(a + b for a, b in zip(sizes[i], sizes[j], strict=True))
             del sizes[i], packing[i]
-        return self._made(sizes, packing)
+        return self._made(sizes, packing, case.capacity)
 
     def shrinks(self, case: Items) -> Iterator[Items]:
         """Drop a bin, an item; take a coarser grid; take 1 off a size. No item gets size 0: drawn ones have none."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
-from theory.files.code import digest_of, module_of
+from theory.files.code import digest_of, module_of, names_own_code
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, Matrix
 
 
 @dataclass(frozen=True)
 class FileRule:
-    """A function of a Python file by its absolute path; another process that it is sent to reads the file itself."""
+    """A function of a Python file, or of a module behind its folder; another process that it is sent to reads it."""
 
     path: str
     name: str
@@ -56,7 +56,7 @@ def tasks_by(mechanism: str, divided: Cluster) -> Matrix:
 
 
 def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
-    """Return the rule that ``FILE.py:NAME`` names, or among sharing rules a mechanism of packproof.
+    """Return the rule that ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME`` names, or a sharing mechanism of packproof.
 
     >>> from theory.sharing import cluster
     >>> rule_named("drf", sharing=True)(cluster([[9]], [[1], [3]]))
@@ -74,7 +74,7 @@ def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
     path, _, name = rule.rpartition(":")
     if sharing and rule in MECHANISMS:
         return "", rule
-    if not path.endswith(".py") or not name:
+    if not names_own_code(rule) or not name:
         mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
         raise InputError(f"RULE: expected FILE.py:NAME{mechanisms}, got {rule!r}")
     digest_of(path, "RULE")

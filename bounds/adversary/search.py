@@ -13,6 +13,7 @@ import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.workload import PathProgram, worst_workload
+from theory.errors import ArgumentError
 from theory.exact.knapsack import max_weight, weight
 from theory.exact.programs import LinearProgram, Number
 from theory.greedy.assignment import GreedyAssignment, Step, global_greedy
@@ -87,8 +88,9 @@ def worst_instance(
     >>> worst.infimum, worst.ratio - worst.infimum <= TOLERANCE
     (Fraction(3, 4), True)
     """
+    Instance.expected(instance)
     if vary not in ("workload", "rewards", "all"):
-        raise ValueError(f"expected vary to be workload, rewards or all, got {vary!r}")
+        raise ArgumentError(f"vary: expected workload, rewards or all, got {vary!r}")
     budget = budget or Budget()
     if vary == "workload":
         worst = worst_workload(instance, budget)

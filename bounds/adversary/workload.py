@@ -16,12 +16,13 @@ from theory.exact.knapsack import weight
 from theory.exact.programs import Bound, LinearProgram, Number, Vertex
 from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
+from theory.shown import Shown
 
 CLEARLY = 1e-6  # a bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else
 
 
-@dataclass(frozen=True)
-class WorstWorkload:
+@dataclass(frozen=True, repr=False)
+class WorstWorkload(Shown):
     """The workload with the least ratio of greedy to optimal reward.
 
     Attributes
@@ -190,6 +191,7 @@ def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWor
     >>> worst.ratio, worst.workload, worst.complete
     (Fraction(3, 4), (Fraction(1, 1), Fraction(1, 1)), True)
     """
+    Instance.expected(instance)
     search = _Search(instance, budget or Budget())
     try:
         search.run()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from bounds.certificates.document import signed
 from theory.files.clusters import cluster_document
 from theory.numbers import text, total
-from theory.sharing.allocation import Allocation
+from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster
 
 
@@ -36,27 +38,33 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     """
     if not allocation.exact:
         raise ValueError("only an exact allocation has a certificate")
-    servers, resources = allocation.cluster.servers, cluster.resources
-    users = [user.name for user in cluster.users]
-    evidence: dict[str, Any] = {
-        "allocation": {
-            user: {server.name: text(x) for server, x in zip(servers, row, strict=True) if x}
-            for user, row in zip(users, allocation.tasks, strict=True)
-        }
-    }
-    # prices are known up to a factor: this one makes them sum to one
-    units = [total(map(total, stage.prices)) for stage in allocation.stages]
+    evidence: dict[str, Any] = {"allocation": tasks_document(allocation.cluster, allocation.tasks)}
     if allocation.stages:
-        evidence["stages"] = [
-            {
-                "prices": {
-                    server.name: {r: text(y / unit) for r, y in zip(resources, row, strict=True) if y}
-                    for server, row in zip(servers, stage.prices, strict=True)
-                    if any(row)
-                },
-                "values": {user: text(q / unit) for user, q in zip(users, stage.value, strict=True) if q},
-            }
-            for stage, unit in zip(allocation.stages, units, strict=True)
-        ]
+        evidence["stages"] = stages_document(allocation.cluster, allocation.stages)
+    users = [user.name for user in cluster.users]
     claims = {"mechanism": allocation.mechanism, "tasks": dict(zip(users, map(text, allocation.totals), strict=True))}
     return signed("allocation", cluster_document(cluster), evidence, claims)
+
+
+def tasks_document(cluster: Cluster, tasks: Sequence[Sequence[Fraction]]) -> dict[str, dict[str, str]]:
+    """Return tasks, shape (N, K), as {user: {server: text}}, without those of 0."""
+    return {
+        user.name: {server.name: text(x) for server, x in zip(cluster.servers, row, strict=True) if x}
+        for user, row in zip(cluster.users, tasks, strict=True)
+    }
+
+
+def stages_document(cluster: Cluster, stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Return the prices and values of each level, scaled so that the prices sum to one: they are known up to that."""
+    units = [total(map(total, stage.prices)) for stage in stages]
+    return [
+        {
+            "prices": {
+                server.name: {r: text(y / unit) for r, y in zip(cluster.resources, row, strict=True) if y}
+                for server, row in zip(cluster.servers, stage.prices, strict=True)
+                if any(row)
+            },
+            "values": {user.name: text(q / unit) for user, q in zip(cluster.users, stage.value, strict=True) if q},
+        }
+        for stage, unit in zip(stages, units, strict=True)
+    ]

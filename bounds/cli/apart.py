@@ -8,6 +8,7 @@ byte there is one line on stderr, and the status is 2.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -15,18 +16,23 @@ from contextlib import suppress
 from pathlib import Path
 
 from fluid.parallel import end_with, stopped_together
+from theory.files.code import names_own_code
 
 SMALL = 1 << 20  # bytes up to which a file is searched for the name of a file with code
+NAMED = re.compile(rb"""\.py:|["'][A-Za-z_][\w.]*:[A-Za-z_]\w*["']""")  # what may be such a name
 
 
 def names_code(arguments: list[str]) -> bool:
-    """Return whether a command line, or a file on it, names code as ``FILE.py:NAME``."""
-    return any(".py:" in word or (word.endswith((".toml", ".json")) and _holds_name(Path(word))) for word in arguments)
+    """Return whether a command line, or a file on it, names code: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``."""
+    return any(
+        names_own_code(word.rpartition("=")[2]) or (word.endswith((".toml", ".json")) and _holds_name(Path(word)))
+        for word in arguments
+    )
 
 
 def _holds_name(path: Path) -> bool:
     try:
-        return path.is_file() and path.stat().st_size <= SMALL and b".py:" in path.read_bytes()
+        return path.is_file() and path.stat().st_size <= SMALL and NAMED.search(path.read_bytes()) is not None
     except OSError:
         return False
 
@@ -70,5 +76,5 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
             return os.waitstatus_to_exitcode(status)
     code = os.waitstatus_to_exitcode(status)
     how = f"with status {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"
-    whose = next((word for word in arguments if ".py:" in word), "a policy")
+    whose = next(filter(names_own_code, arguments), "a policy")
     return fail(f"packproof: the code of {whose} ended the process {how}, expected it to return; there is no answer")

@@ -10,8 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import app, progress, show
-from bounds.cli.options import EngineOption, JsonFlag, WorkersOption, WorstFile, read_number, refuse_unused, to_store
+from bounds.cli.app import app, progress, show, write_certificate
+from bounds.cli.options import (
+    CertificateFile,
+    EngineOption,
+    JsonFlag,
+    WorkersOption,
+    WorstFile,
+    read_number,
+    refuse_unused,
+    to_store,
+)
 
 
 class Kind(StrEnum):
@@ -21,6 +30,13 @@ class Kind(StrEnum):
     items = "items"
     sharing = "sharing"
     online = "online"
+
+
+class Rewards(StrEnum):
+    """What rewards the types of an assignment have."""
+
+    any = "any"
+    proportional = "proportional"
 
 
 class Service(StrEnum):
@@ -34,7 +50,8 @@ Rule = Annotated[
     str,
     typer.Argument(
         metavar="RULE.py:NAME",
-        help="The rule, a function; or a sharing mechanism, or with --kind online a policy, by name.",
+        help="The rule, a function of a file, or of a module as PACKAGE.MODULE:NAME; or a sharing mechanism, or with "
+        "--kind online a policy, by name.",
         show_default=False,
     ),
 ]
@@ -64,6 +81,9 @@ FixedBins = Annotated[
 ]
 Measure = Annotated[
     str, typer.Option("--measure", help="Of sharing rules: fair, equal-part, utilisation, envy or lie.")
+]
+RewardsOption = Annotated[
+    Rewards, typer.Option("--rewards", help="Of assignment rules: any, or proportional to the shares that jobs take.")
 ]
 Beginning = Annotated[
     Path | None,
@@ -114,6 +134,7 @@ def attack(
     most: MostItems = 12,
     fixed: FixedBins = False,
     measure: Measure = "fair",
+    rewards: RewardsOption = Rewards.any,
     begin: Beginning = None,
     starts: Starts = 1,
     workers: WorkersOption = -1,
@@ -122,28 +143,31 @@ def attack(
     service: ServiceLaw = Service.geometric,
     store: StoreFile = None,
     out: WorstFile = None,
+    certificate: CertificateFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly."""
     from bounds.adversary.division import SYNONYMS
     from bounds.adversary.documents import case_document
     from bounds.adversary.games import Sizes, search_rule
+    from bounds.certificates.attack import attack_certificate
     from bounds.views.attack import Attacked, attack_answer, attack_lines
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.files.instances import write_tables
 
     how: dict[str, Any] = {"seed": seed, "time_limit": time_limit, "evaluations": evaluations}
     how["target"] = None if target is None else read_number("--target", target)
+    tied = rewards is Rewards.proportional
+    measure = SYNONYMS.get(measure, measure)
+    options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}
+    _refuse_what_has_no_meaning(kind, measure, {name: bool(given) for name, given in options.items()}, tied=tied)
     if kind is Kind.online:
-        unused = {"--from": begin is not None, "--starts": starts > 1, "--store": store is not None}
-        refuse_unused(unused, "--kind online")
         how |= {"types": types, "resources": resources, "servers": servers, "service": service.value}
         _attack_policy(rule, how, out, as_json=as_json)
         return
     refuse_engine(engine)
     refuse_workers(workers)
-    measure = SYNONYMS.get(measure, measure)
-    sizes = Sizes(types, resources, bins, most, fixed, measure)
+    sizes = Sizes(types, resources, bins, most, fixed, measure, rewards.value if tied else "")
     how |= {"begin": begin, "store": store, "starts": starts, "workers": workers, "engine": engine}
     started = time.perf_counter()
     with progress() as report:
@@ -156,7 +180,17 @@ def attack(
     if out is not None:
         write_tables(out, case_document(worst.case))
         again = ["", f"again: packproof attack {rule} --kind {kind.value} --from {out} --evaluations 1"]
+    if certificate is not None:
+        write_certificate(certificate, attack_certificate(worst.case, worst.judged))
     show(attack_answer(attacked), lambda: [*attack_lines(attacked), *again], as_json=as_json)
+
+
+def _refuse_what_has_no_meaning(kind: Kind | None, measure: str, given: dict[str, bool], *, tied: bool) -> None:
+    """Refuse options that a kind of rule does not use, and a certificate of a measure that has none."""
+    refuse_unused({"--rewards": tied and kind not in (None, Kind.assignment)}, f"--kind {kind}")
+    if kind is Kind.online:
+        refuse_unused(given, "--kind online")
+    refuse_unused({"--certificate": given["--certificate"] and measure != "fair"}, f"--measure {measure}")
 
 
 def _warn(line: str) -> None:

@@ -79,7 +79,13 @@ def _is_about(document: dict[str, Any], path: Path) -> bool:
     from theory.files.instances import instance_document, read_instance
     from theory.files.sizes import read_sizes, sizes_document
 
-    if document["kind"] == "allocation":
+    if document["kind"] == "packing":
+        from bounds.adversary.documents import case_document, items_of
+        from theory.files.document import read_document
+
+        expected = case_document(items_of(read_document(path), str(path)))
+        del expected["items"]["packing"]
+    elif document["kind"] in ("allocation", "fair-share"):
         expected = cluster_document(read_cluster(path))
     elif document["kind"] == "throughput":
         expected = sizes_document(read_sizes(path))

@@ -13,7 +13,7 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-from theory.errors import InputError, shortened
+from theory.errors import ArgumentError, InputError, shortened
 from theory.files.answer import give_up_answer
 
 FAULT = 70  # EX_SOFTWARE of the BSD list of exit statuses
@@ -35,6 +35,9 @@ def ended(message: str, status: int = 2) -> int:
 def status_of(error: BaseException) -> int:
     """Say in one line why a command ended, and return its status."""
     usage = getattr(error, "format_message", None)  # of the parser of the command line
+    if isinstance(error, ArgumentError):  # of a function: the option has the name of the argument
+        name, _, words = str(error).partition(":")
+        return ended(f"--{name.replace('_', '-')}:{words}")
     if isinstance(error, InputError):
         return ended(str(error))
     if isinstance(error, KeyboardInterrupt):

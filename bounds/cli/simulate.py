@@ -15,6 +15,7 @@ from bounds.cli.app import Command, app, completed_by, progress, show
 from bounds.cli.options import EngineOption, InstanceFile, JsonFlag, PlotFile, SeedOption, StoreFile, refuse_unused
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
+from theory.files.code import names_own_code
 
 if TYPE_CHECKING:
     from fluid.files.scenarios import Given, Times
@@ -152,7 +153,9 @@ def _policy_or_list(name: str, *, as_json: bool) -> Policy:
     try:
         return policy_by_name(name)
     except InputError:
-        if ".py:" not in name and not as_json and answer_stream().isatty():  # a person, who can choose from a list
+        if (
+            not names_own_code(name) and not as_json and answer_stream().isatty()
+        ):  # a person, who can choose from a list
             from bounds.views.catalogue import policies_lines
 
             show(None, policies_lines, as_json=False)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from bounds.adversary.assignment import Numbers, served_by
+from bounds.adversary.assignment import GROWN, Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
-from bounds.adversary.items import Items
+from bounds.adversary.items import Items, worst_known
 from bounds.adversary.lies import Misreport
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
@@ -61,9 +61,27 @@ def attack_answer(made: Attacked) -> Answer:
         ratio=Fraction(judged.value),
         certified=judged.exact,
         instance=case_document(case),
-        evidence=_evidence(judged.evidence or {}, case),
+        evidence=_evidence(judged.evidence or {}, case) | _known(made),
         seconds=round(made.seconds, 3),
     )
+
+
+def _known(made: Attacked) -> dict[str, Any]:
+    """Return the most bins that classical rules take where as many are needed, as evidence."""
+    known = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
+    return {"known": known} if known else {}
+
+
+def _known_lines(made: Attacked) -> list[str]:
+    known = _known(made).get("known", {})
+    if not known:
+        return []
+    used = max(made.worst.judged.evidence["bins"]) + 1
+    most = listed(f"{bins} under {name}" for name, bins in known.items())
+    return [
+        f"it takes {used} bins where {int(made.worst.judged.value * used)} are needed; "
+        f"the most that is possible there: {most} (theorems)"
+    ]
 
 
 def _evidence(evidence: dict[str, Any], case: Any) -> dict[str, Any]:
@@ -85,9 +103,15 @@ def attack_lines(made: Attacked) -> list[str]:
     # a ratio is at most 1; at 1 the search has found nothing
     if ratio >= 1:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
+    elif forgotten := (worst.judged.evidence or {}).get("forgotten"):
+        times = " and ".join(f"{factor:,}" for factor in GROWN)
+        keeps = (
+            f"{made.rule}: the ratio tends to 0 as the reward of {quoted(forgotten)} grows: it serves none of that, "
+            f"and does the same at {times} times that reward; here it keeps {short(ratio)} of the optimum, {certainty}"
+        )
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
-    head = [keeps, f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
+    head = [keeps, *_known_lines(made), f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
         # a rule that keeps all has no instance to be shown
         return head

@@ -1,10 +1,10 @@
-"""What a notebook shows of results, and their rows: solutions, regions, allocations, simulations."""
+"""What a notebook shows of results, and their rows: pictures for the large ones, a sentence and rows for the others."""
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -17,11 +17,15 @@ from bounds.views.text import INTERVALS, many, short, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.simulation.results import LossResult, QueueResult, Result
 from theory.greedy.optimal import Solution
+from theory.instance import Additive
 from theory.region.facets import Region
 from theory.sharing.allocation import Allocation
 
 MOST_ROWS = 30  # rows of a table that are shown; a line says how many more there are
 FACETS_DRAWN = 2  # types of a region that is drawn
+
+Table = list[dict[str, Any]] | dict[str, Any]
+"""Rows, each a value by column; or columns."""
 
 
 def html(thing: Any) -> str | None:
@@ -32,11 +36,30 @@ def html(thing: Any) -> str | None:
         return _region(thing)
     if isinstance(thing, Allocation):
         return _allocation(thing)
-    return _result(thing) if isinstance(thing, Result) else None
+    if isinstance(thing, Result):
+        return _result(thing)
+    table = rows(thing)
+    return None if table is None else _plain(thing, table)
 
 
-def rows(thing: Any) -> list[dict[str, Any]] | None:
-    """Return a result as rows: types, facets, users, or replications; None for other objects."""
+def _plain(thing: Any, table: Table) -> str:
+    """Return the line of an object, and its rows as a table."""
+    if isinstance(table, Mapping):
+        columns = {name: list(map(_cell, column)) for name, column in table.items()}
+        return _joined(repr(thing), _table(tuple(columns), list(zip(*columns.values(), strict=True))))
+    head = tuple(table[0]) if table else ()
+    return _joined(repr(thing), _table(head, [tuple(_cell(row[name]) for name in head) for row in table]))
+
+
+def _cell(value: Any) -> str:
+    return short(value) if isinstance(value, Fraction) else "" if value is None else str(value)
+
+
+def rows(thing: Any) -> Table | None:
+    """Return a result as rows: types, facets, users, replications, and so on; None for other objects."""
+    maker = next((ROWS[name] for kind in type(thing).__mro__ if (name := kind.__name__) in ROWS), None)
+    if maker is not None:
+        return maker(thing)
     if isinstance(thing, Solution):
         every = zip(thing.instance.types, thing.greedy.served, thing.optimal.served, strict=True)
         return [
@@ -64,6 +87,87 @@ def rows(thing: Any) -> list[dict[str, Any]] | None:
         numbers_of = queue_numbers if isinstance(thing, QueueResult) else loss_numbers
         return [{"policy": thing.policy.name, "replication": r, **numbers_of(run)} for r, run in enumerate(thing.runs)]
     return None
+
+
+def _types(instance: Any) -> list[dict[str, Any]]:
+    """Return the types of an instance, with their demands where a pool has resources."""
+    space = next((pool.space for pool in instance.pools if isinstance(pool.space, Additive)), None)
+    needs: list[dict[str, Fraction]] = [{} for _ in instance.types]
+    if space is not None:
+        needs = [{r: d * u for r, d, u in zip(space.resources, row, space.unit, strict=True)} for row in space.demands]
+    return [
+        {
+            "type": kind.name,
+            **needs[j],
+            "reward": kind.reward,
+            "workload": kind.workload,
+            "service_rate": kind.service_rate,
+        }
+        for j, kind in enumerate(instance.types)
+    ]
+
+
+def _users(cluster: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "user": user.name,
+            **dict(zip(cluster.resources, user.demand, strict=True)),
+            "weight": user.weight,
+            "servers": "all" if user.servers is None else " ".join(user.servers),
+        }
+        for user in cluster.users
+    ]
+
+
+def _stages(worst: Any) -> list[dict[str, Any]]:
+    """Return the worst workload by type, and the place at which greedy exhausts it."""
+    place = {j: i for i, j in enumerate(worst.exhausted, 1)}
+    return [{"type": j + 1, "workload": rho, "exhausted": place.get(j)} for j, rho in enumerate(worst.workload)]
+
+
+def _tasks(trace: Any) -> dict[str, Any]:
+    """Return the tasks of a trace by columns, since there may be millions; demands are exact."""
+    demands = {
+        name: [Fraction(amount) * unit for amount in trace.demand[:, r].tolist()]
+        for r, (name, unit) in enumerate(zip(trace.resources, trace.unit, strict=True))
+    }
+    label = [trace.labels[place] for place in trace.label.tolist()] if trace.labels else trace.label
+    return {"arrival": trace.arrival, "duration": trace.duration, **demands, "label": label}
+
+
+def _probabilities(law: Any) -> list[dict[str, Any]]:
+    """Return the mean jobs and the blocking probability of each type."""
+    every = zip(law.instance.names, law.jobs.tolist(), law.blocking.tolist(), strict=True)
+    return [{"type": name, "jobs": jobs, "blocking": blocking} for name, jobs, blocking in every]
+
+
+def _breakpoints(scaling: Any) -> list[dict[str, Any]]:
+    every = zip(scaling.scales, scaling.greedy, scaling.optimal, strict=True)
+    return [{"scale": s, "greedy": g, "optimal": u, "ratio": g / u} for s, g, u in every]
+
+
+def _history(found: Any) -> list[dict[str, Any]]:
+    """Return the improvements of a search: instances judged, and what the rule kept then."""
+    return [{"evaluations": number, "value": value} for number, value in found.history]
+
+
+def _single(*names: str) -> Callable[[Any], list[dict[str, Any]]]:
+    """Return what makes one row of some fields."""
+    return lambda thing: [{name: getattr(thing, name) for name in names}]
+
+
+ROWS: dict[str, Callable[[Any], Table]] = {
+    "Instance": _types,
+    "Cluster": _users,
+    "WorstWorkload": _stages,
+    "Trace": _tasks,
+    "StationaryLaw": _probabilities,
+    "Scaling": _breakpoints,
+    "Interval": _single("mean", "low", "high", "level", "samples"),
+    "Found": _history,
+    "Claim": _single("id", "source", "statement", "printed", "evidence", "verdict"),
+}
+"""Rows by the name of a class, so that no class has to be loaded to be shown."""
 
 
 def _solution(solution: Solution) -> str:

@@ -35,8 +35,9 @@ from fluid.simulation.state import (
     take,
 )
 from theory.compiled import plain
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentError, TooLargeError, expect_number
 from theory.instance import Instance
+from theory.shown import Shown
 
 STATES = 50_000
 """States beyond which a chain is refused by default."""
@@ -115,8 +116,8 @@ class Uniform:
     __le__, __gt__ = __lt__, __ge__
 
 
-@dataclass(frozen=True)
-class StationaryLaw:
+@dataclass(frozen=True, repr=False)
+class StationaryLaw(Shown):
     """The law of a loss system in equilibrium, by n states."""
 
     instance: Instance
@@ -201,8 +202,10 @@ def stationary_law(
     >>> len(law.probability), round(float(law.blocking[0]), 12)        # Erlang B(2, 2)
     (3, 0.4)
     """
+    Instance.expected(instance)
+    expect_number(servers, "servers", 1)
     if policy.model != "loss":
-        raise InputError(f"--policy: {policy.name} is not a loss-system policy")
+        raise ArgumentError(f"policy: {policy.name} is not a loss-system policy")
     chain = _Chain(policy, Setting(instance, servers, options or {}, initial), states)
     chain.explore()
     probability, residual = stationary(*chain.generator())

@@ -27,7 +27,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.state import Setting, State, key
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentError, InputError, TooLargeError, expect_number
 from theory.greedy.servers import max_jobs
 from theory.instance import Instance
 
@@ -96,8 +96,10 @@ def queue_law(
     >>> round(law.mean(law.queue), 9), law.closed                      # M/M/1: rho^2 / (1 - rho)
     (0.5, True)
     """
+    Instance.expected(instance)
+    expect_number(servers, "servers", 1)
     if policy.model != "queue":
-        raise InputError(f"--policy: {policy.name} is not a policy for queues in continuous time")
+        raise ArgumentError(f"policy: {policy.name} is not a policy for queues in continuous time")
     setting = Setting(instance, servers, options or {})
     moves = ContinuousSteps(policy, setting)
     most = servers * max_jobs(instance)
@@ -143,7 +145,7 @@ def slotted_law(
     0.8
     """
     if policy.model != "slotted":
-        raise InputError(f"--policy: {policy.name} is not a policy for slotted queues")
+        raise ArgumentError(f"policy: {policy.name} is not a policy for slotted queues")
     moves = SlotSteps(policy, arrivals, services)
     setting = slotted.SlottedSetting(sizes, capacity, servers, options or {})
     start = moves.canonical(prepared(policy, setting))

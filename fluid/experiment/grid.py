@@ -51,6 +51,7 @@ from fluid.simulation.scenario import Scenario
 from fluid.traces.file import digest_of, trace_of
 from fluid.traces.jobs import same_jobs, trace_warnings
 from theory.errors import InputError, TooLargeError, meant
+from theory.files.code import names_own_code
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document, parse_instance
 from theory.files.sizes import Sizes, read_sizes, sizes_document
@@ -316,8 +317,7 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _
     for name in names:
         if not isinstance(name, str):
             fields.fail("policy", f"expected the name of a policy, got {name!r}")
-        own = ".py:" in name
-        place = str(folder / name) if own else name
+        place = str(folder / name) if names_own_code(name) else name
         try:
             named_policy = policy(place)
         except InputError as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.parallel import run_all
+from fluid.parallel import refuse_engine, refuse_workers, run_all
 from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Engine
 from fluid.simulation.measures import Measures, reached
 from fluid.simulation.policy_interface import UNANSWERED, Policy
@@ -24,7 +24,7 @@ from fluid.simulation.runner import Function, Runner
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
 from theory.compiled import noticing_compilation
-from theory.errors import InputError
+from theory.errors import ArgumentError, expect, expect_number
 
 
 def sequence(seed: np.random.SeedSequence | int) -> np.random.SeedSequence:
@@ -71,7 +71,7 @@ def run_once(
         A policy of another model, or one that does what it must not.
     """
     if policy.model != scenario.model:
-        raise InputError(f"--policy: {policy.name} is not a policy for {scenario.title}")
+        raise ArgumentError(f"policy: {policy.name} is not a policy for {scenario.title}")
     arrival_rng, policy_rng, start_rng = (np.random.default_rng(s) for s in sequence(seed).spawn(3))
     setting = scenario.setting()
     state = prepared(policy, setting, python=python)
@@ -169,6 +169,12 @@ def simulate(
     True
     """
     named = policy_by_name(policy) if isinstance(policy, str) else policy
+    expect(named, Policy, "policy", "a Policy or its name")
+    expect(scenario, Scenario, "scenario", "a LossScenario, a QueueScenario or a SlottedScenario")
+    expect_number(replications, "replications", 1)
+    expect_number(seed, "seed", 0)
+    refuse_engine(engine)
+    refuse_workers(workers)
     how: dict[str, Any] = {"workers": workers, "engine": engine, "progress": progress}
     runs, interrupted = replicate(named, scenario, range(replications), seed, **how)
     return scenario.result(named, scenario, runs, interrupted)

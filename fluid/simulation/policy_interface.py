@@ -63,8 +63,9 @@ and real sizes on one resource; jobs have a class, a place among the sizes, in p
 (`fluid.simulation.slotted.state`).
 
 A policy without memory makes its state by ``Common(**common(setting))``; in queues by
-``QueueCommon(**queue_fields(setting))``; in slots by ``SlottedCommon(**shared(setting))``. A file with a policy must be
-complete by itself: an experiment notices when it has changed, not when what it imports has.
+``QueueCommon(**queue_fields(setting))``; in slots by ``SlottedCommon(**shared(setting))``. A file with a policy may
+import its neighbours, and a package may hold it: experiments and stores notice when the text of any of these modules
+has changed.
 """
 
 from __future__ import annotations

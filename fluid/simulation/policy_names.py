@@ -11,7 +11,7 @@ from typing import Any
 from fluid.simulation.policy_interface import Policy
 from theory.doors import imported
 from theory.errors import InputError, meant
-from theory.files.code import code_digest, module_of
+from theory.files.code import code_digest, module_of, names_own_code
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
@@ -35,7 +35,7 @@ HOMES = {
 
 
 def policy(name: str) -> Policy:
-    """Return a policy by name, or an author's as ``FILE.py:NAME``.
+    """Return a policy by name, or an author's as ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def policy(name: str) -> Policy:
     >>> policy("first-fit").model
     'loss'
     """
-    if ".py:" in name:
+    if names_own_code(name):
         path, _, attribute = name.rpartition(":")
         module = module_of(path, "--policy")
         value = getattr(module, attribute, None)
@@ -78,7 +78,7 @@ def sent_policy(name: str, folder: str, code: str) -> Policy:
 
     An author's policy whose code is not that of the other process is refused.
     """
-    if ".py:" not in name:
+    if not names_own_code(name):
         return policy(name)
     sent = policy(os.path.join(folder, name))
     refuse_other_code(sent, name, code)

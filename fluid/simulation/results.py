@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 AnyScenario = TypeVar("AnyScenario", bound=Any)
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """What one run has measured, by bins of time.
 
     Attributes
@@ -109,7 +109,7 @@ class Run:
         return self.average(self.queue)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Shown, Generic[AnyScenario]):
     """Replications of one policy in one scenario.
 

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +19,7 @@ from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
-from theory.errors import InputError
+from theory.errors import ArgumentError, expect, expect_number
 from theory.instance import Additive, Instance
 
 
@@ -38,10 +40,16 @@ class Scenario(ABC):
     bins: int  # equal time bins of [warmup, until]
     log: int  # events whose log is wanted
 
-    def refuse_times(self) -> None:
-        """Refuse a warm-up that does not end before the horizon."""
+    def refuse_sizes(self) -> None:
+        """Refuse a number of servers or bins that is none, no horizon, and a warm-up that does not end before it."""
+        expect_number(self.servers, "servers", 1)
+        expect_number(self.bins, "bins", 1)
+        for name in ("until", "warmup"):
+            expect(getattr(self, name), Real, name, "a time")
+        if not (self.until > 0 and isfinite(self.until)):
+            raise ArgumentError(f"until: expected a time greater than 0, got {self.until!r}")
         if not 0 <= self.warmup < self.until:
-            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until!r}, got {self.warmup!r}")
+            raise ArgumentError(f"warmup: expected 0 or more and less than until {self.until!r}, got {self.warmup!r}")
 
     @property
     @abstractmethod
@@ -100,7 +108,8 @@ class TypedScenario(Scenario):
 
     def __post_init__(self) -> None:
         """Refuse times that do not fit, and a run without end."""
-        self.refuse_times()
+        Instance.expected(self.instance)
+        self.refuse_sizes()
         if not self.listed:
             refuse_endless(float(self.rates.sum()) * self.until)
 

@@ -284,6 +284,34 @@ def start(state: State, job_type: int, server: int) -> None:
 
 
 @step
+def serve(state: State, job_type: int, server: int) -> None:
+    """Begin the service of a waiting job of a type in a queue, which has one job less: `start` with ``waiting``."""
+    if state.waiting[job_type] < 1:
+        raise PolicyError("serve: expected a job of the type that waits")
+    state.waiting[job_type] -= 1
+    start(state, job_type, server)
+
+
+@step
+def longest_that_fits(state: State, server: int) -> int:
+    """Return the type with the most jobs waiting of those that fit a server of a queue, the first of equals, else -1.
+
+    >>> from theory.instance import additive
+    >>> state = QueueCommon(**queue_fields(Setting(additive([12], [[5], [7], [13 - 1]]), servers=1)))
+    >>> state.waiting[:] = 2, 3, 9
+    >>> serve(state, longest_that_fits(state, 0), 0)
+    >>> state.counts.tolist(), state.waiting.tolist(), longest_that_fits(state, 0)
+    ([[0, 0, 1]], [2, 3, 8], -1)
+    """
+    best = -1
+    for j in range(len(state.waiting)):
+        longer = state.waiting[j] > (0 if best < 0 else state.waiting[best])
+        if longer and fits(state, server, j):
+            best = j
+    return best
+
+
+@step
 def _expect_job(state: State, server: int, job_type: int) -> None:
     if server < 0 or server >= len(state.counts) or state.counts[server, job_type] < 1:
         raise PolicyError("move, stop: expected a server that holds a job of the type")

@@ -9,6 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.shown import Shown
+
 MICROSECONDS = 1_000_000
 """Ticks a second: all times of a trace are whole microseconds after it opens."""
 
@@ -27,8 +29,8 @@ class Outcome(IntEnum):
     censored = 4
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, repr=False)
+class Trace(Shown):
     """Tasks in the order of their arrival.
 
     Attributes

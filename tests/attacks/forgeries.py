@@ -16,6 +16,10 @@ from typing import Any
 
 from bounds import checker
 from bounds.adversary import worst_workload
+from bounds.adversary.assignment import reward_of
+from bounds.adversary.documents import items_of
+from bounds.adversary.items import fewest_bins
+from bounds.adversary.sharing import fair_shares
 from tests.attacks.report import Report
 from tests.checker.corpus import CERTIFICATES, Document, Path_, at, places, replaced, signed
 from tests.checker.test_alterations import others
@@ -23,7 +27,7 @@ from theory.errors import InputError
 from theory.files.clusters import parse_cluster
 from theory.files.instances import parse_instance
 from theory.files.sizes import parse_sizes
-from theory.greedy.optimal import solve
+from theory.greedy.optimal import optimal_assignment, solve
 from theory.greedy.servers import greedy_placement, least_servers
 from theory.numbers import total
 from theory.partition import bracket, vqs_workload
@@ -108,12 +112,45 @@ def _worst(table: Document, claims: Document, _: Document) -> str:
     return _differing(claims, {"ratio": solve(instance).ratio}) or _differing(claims, {"ratio": least})
 
 
+def _packing(table: Document, claims: Document, evidence: Document) -> str:
+    items = items_of({"items": {**table["items"], "packing": evidence["packing"]}})
+    fewest, exact = fewest_bins(items)
+    if not claims["least"] <= (fewest if exact else items.bins) <= claims["most"]:
+        return f"the fewest bins in [{claims['least']}, {claims['most']}], not {fewest}"
+    used = len(set(evidence["rule"]))
+    return _differing(claims, {"bins": used, "ratio": Fraction(claims["most"], used)})
+
+
+def _rule(table: Document, claims: Document, evidence: Document) -> str:
+    instance = parse_instance(table)
+    place = {pool.name: p for p, pool in enumerate(instance.pools)}
+    parts = [
+        (place[c["pool"]], tuple(c["configuration"].get(name, 0) for name in instance.names), Fraction(c["fraction"]))
+        for c in evidence["rule"]
+    ]
+    reward, best = reward_of(instance, parts), optimal_assignment(instance).reward
+    return _differing(claims, {"rule": reward, "optimal": best, "ratio": reward / best})
+
+
+def _fair_share(table: Document, claims: Document, evidence: Document) -> str:
+    cluster = parse_cluster(table)
+    fair = fair_shares(cluster)
+    if fair is None:
+        return "no resource is the bottleneck of all users"
+    n = [user.name for user in cluster.users].index(claims["user"])
+    tasks = total(map(Fraction, evidence["allocation"][claims["user"]].values()))
+    return _differing(claims, {"tasks": tasks, "fair": fair[n], "ratio": tasks / fair[n]})
+
+
 TRUTH: dict[str, Callable[[Document, Document, Document], str]] = {
     "assignment": _assignment,
     "region": _region,
     "throughput": _throughput,
     "allocation": _allocation,
     "worst": _worst,
+    "packing": _packing,
+    "rule": _rule,
+    "fair-share": _fair_share,
 }
 
 

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import packproof
@@ -132,3 +133,72 @@ def test_the_rooms_alone_know_no_views() -> None:
         "assert not any(name.startswith('bounds') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def small_things() -> list[Any]:
+    law = packproof.stationary_law(packproof.policy("first-fit"), packproof.additive([2], [[1]], workload=[2]), 1)
+    found = packproof.attack(
+        packproof.judge_items(lambda items, _: list(range(len(items)))), packproof.ItemSpace(2, 4), evaluations=20
+    )
+    trace = packproof.traces.Trace(
+        ("cpu",), (Fraction(1, 2),), *(np.arange(40) for _ in range(4)), np.ones((40, 1), np.int64),
+        np.zeros(40, np.int64), (NAME,), (),
+    )  # fmt: skip
+    return [
+        instance(),
+        packproof.cluster([[9, 12]], [[1, 2], [3, 1]]),
+        packproof.worst_workload(packproof.additive([12], [[5], [7]])),
+        trace,
+        law,
+        packproof.scaling(packproof.additive([12], [[5], [7]])),
+        results()[0].reward(),
+        found,
+        packproof.claims()[0],
+    ]
+
+
+def test_small_results_show_themselves() -> None:
+    rows = (2, 2, 2, 30, 1, 3, 1, None, 1)
+    for thing, number in zip(small_things(), rows, strict=True):
+        shown = Cells(thing._repr_html_())
+        assert "script" not in shown.tags, type(thing)
+        assert number is None or len(shown.rows) == 1 + number, (type(thing), len(shown.rows))
+        assert all(len(row) == len(shown.rows[0]) for row in shown.rows)
+
+
+def test_frames_of_small_results() -> None:
+    pytest.importorskip("pandas")
+    kinds, users, worst, trace, law, scaling, interval, found, claim = (thing.to_frame() for thing in small_things())
+    assert kinds["cpu"].tolist() == [5, 7]
+    assert users["cpu" if "cpu" in users else "r1"].tolist() == [1, 3]
+    assert worst["workload"].tolist() == [1, 1]
+    assert len(trace) == 40
+    assert trace["cpu"].tolist() == [Fraction(1, 2)] * 40
+    assert law["blocking"].tolist() == pytest.approx([0.4])
+    assert min(scaling["ratio"]) == Fraction(3, 4)
+    assert interval["low"][0] <= interval["mean"][0] <= interval["high"][0]
+    assert found["value"].is_monotonic_decreasing
+    assert "/" in claim["id"][0]
+
+
+def test_reprs_are_one_line() -> None:
+    big = packproof.additive([997], [[j + 2] for j in range(60)])
+    things = [*results(), *results()[0].runs, *small_things(), big, packproof.solve(big)]
+    things += [packproof.drf(packproof.cluster([[9, 12]], [[1, 2], [3, 1]]))]
+    for thing in things:
+        line = repr(thing)
+        assert "\n" not in line
+        assert len(line) <= 400, (type(thing), len(line))
+        assert line.startswith(type(thing).__name__ + "(")
+    assert repr(packproof.statistics.Interval(0.5, 0.25, 0.75, 0.95, 8)) == (
+        "Interval(mean=0.5, low=0.25, high=0.75, level=0.95, samples=8)"
+    )
+
+
+def test_every_lazy_module_lists_its_names() -> None:
+    import importlib
+
+    for room in packproof.ROOMS.values():
+        module = importlib.import_module(room)
+        assert set(module.__all__) <= set(dir(module)), room
+    assert set(packproof.__all__) <= set(dir(packproof))

@@ -12,9 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.adversary import refutation, worst_workload
+from bounds.adversary.assignment import Numbers, judge_assignment
+from bounds.adversary.division import Shape, judge_division
+from bounds.adversary.items import Items, judge_items
 from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
+    attack_certificate,
     region_certificate,
     throughput_certificate,
     worst_certificate,
@@ -210,6 +214,54 @@ ELSEWHERE: dict[str, list[Any]] = {
 """Other workloads, at which greedy keeps more: certificates that claim to be of the worst are false."""
 
 
+def one_a_bin(items: Any, capacity: Any) -> list[int]:
+    """Put every item into a bin of its own."""
+    del capacity
+    return list(range(len(items)))
+
+
+def next_fit(items: Any, capacity: Any) -> list[int]:
+    """Keep one bin open."""
+    bins, free = [0], list(capacity)
+    for item in items:
+        if any(s > c for s, c in zip(item, free, strict=True)):
+            bins, free = [*bins, bins[-1] + 1], list(capacity)
+        else:
+            bins.append(bins[-1])
+        free = [c - s for c, s in zip(free, item, strict=True)]
+    return bins[1:]
+
+
+def first_type(instance: Any) -> list[Any]:
+    """Give all servers to the first type that has work."""
+    j = next(j for j, rho in enumerate(instance.workload) if rho)
+    most = instance.pools[0].space.most(j)
+    return [(0, tuple(most if i == j else 0 for i in range(len(instance.types))), Fraction(1))]
+
+
+def a_third(cluster: Any) -> list[list[Fraction]]:
+    """Give every user a third of what it could run alone."""
+    return [[x / len(cluster.users) for x in row] for row in cluster.monopoly]
+
+
+RULES: dict[str, tuple[Any, Any]] = {
+    "packing, halves": (Items(((3,), (3,), (3,), (3,)), (6,), (0, 0, 1, 1)), one_a_bin),
+    "packing, next fit": (Items(((5,), (6,), (5,), (4,)), (10,), (0, 1, 0, 1)), next_fit),
+    "packing, two resources": (Items(((3, 1), (1, 3), (3, 1)), (4, 4), (0, 0, 1)), one_a_bin),
+    "packing, nothing": (Items(((2,), (0,), (2,)), (3,), (0, 0, 1)), next_fit),
+    "packing, fifths": (Items(((2,),) * 3, (5,), (0, 0, 1)), one_a_bin),
+    "rule, one type": (Numbers((12,), ((5,), (7,)), (3, 4), (2, 2), 1), first_type),
+    "rule, two resources": (Numbers((6, 4), ((3, 1), (1, 2)), (2, 5), (3, 5), 2), first_type),
+    "fair-share, two users": (Shape(((6,), (3,)), ((1,), (2,)), (1, 2), ((True, False), (True, True))), a_third),
+    "fair-share, three users": (
+        Shape(((4, 9), (2, 9)), ((1, 0), (2, 1), (1, 1)), (1, 1, 3), ((True, True), (False, True), (True, False))),
+        a_third,
+    ),
+}
+"""Instances, and what rules do with them."""
+JUDGES: dict[type, Any] = {Numbers: judge_assignment, Items: judge_items, Shape: judge_division}
+
+
 def documents() -> Iterator[tuple[str, Document]]:
     """Yield the names of the corpus and its certificates."""
     for name, (table, servers) in ASSIGNMENTS.items():
@@ -236,6 +288,8 @@ def documents() -> Iterator[tuple[str, Document]]:
         instance = instance.with_workload(worst_workload(instance).workload)
         solution = solve(instance)
         yield f"worst, {name}", worst_certificate(solution, refutation(instance, solution.ratio))
+    for name, (case, rule) in RULES.items():
+        yield name, attack_certificate(case, JUDGES[type(case)](rule)(case))
 
 
 def false_documents() -> Iterator[tuple[str, Document]]:

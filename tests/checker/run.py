@@ -14,6 +14,7 @@ FILES = (
     "assignments",
     "worst",
     "shares",
+    "rules",
     "regions",
     "sizes",
     "alterations",

@@ -169,7 +169,8 @@ def test_whole_numbers_names_lists_and_tables() -> None:
 def test_the_kind_and_the_format_belong_together() -> None:
     for name, document in CERTIFICATES.items():
         is_assignment = document["kind"] == "assignment"
-        assert document["format"] == f"packproof/{1 + (document['kind'] in ('assignment', 'worst'))}", name
+        second = ("assignment", "worst", "packing", "rule", "fair-share")
+        assert document["format"] == f"packproof/{1 + (document['kind'] in second)}", name
         for form in ("packproof/1", "packproof/2", "packproof/3", None, 1):
             if form != document["format"] and not (is_assignment and form == "packproof/1"):
                 reason = refusal(

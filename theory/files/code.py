@@ -1,5 +1,8 @@
 """Code of users: a file is run once for each content that it has, faults are told in one line, and code has a digest.
 
+Code has the name ``FILE.py:NAME``, or ``PACKAGE.MODULE:NAME`` for what Python imports from the working folder or an
+installed package. Either may import its neighbours, the modules and packages that lie in the same folder.
+
 The digest is that of the text of a module and of all modules that it runs. The text holds functions, constants and
 closures, so the digest changes with any of them. Modules of installed distributions, of the standard library and of
 packproof itself do not count: they are known by their versions. Neither do files that the code reads as data.
@@ -9,10 +12,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
+import os
 import site
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, resolve_name, spec_from_file_location
@@ -24,17 +30,29 @@ from theory.errors import InputError
 from theory.files.places import note_input, read_bytes
 
 
+def names_own_code(name: str) -> bool:
+    """Return whether a name is that of a user's code, rather than of something that packproof has.
+
+    >>> [names_own_code(name) for name in ("own.py:BEST", "mypkg.policies:Tetris", "first-fit", "vqs:list")]
+    [True, True, False, False]
+    """
+    place, _, attribute = name.rpartition(":")
+    is_module = bool(place) and all(part.isidentifier() for part in os.path.basename(place).split("."))
+    return ".py:" in name or (is_module and attribute.isidentifier() and attribute != "list")
+
+
 def module_of(path: str, option: str) -> ModuleType:
-    """Return the module of a Python file; a file that has changed is read again.
+    """Return the module of a Python file, or of a dotted name behind its folder; a changed file is read again.
 
     A file that cannot be read or run is refused in one line, which names the option or argument, and the line of the
     file where it is known.
     """
-    return _run(path, option, digest_of(path, option))
+    return _run(path, option, digest_of(path, option), os.getcwd())
 
 
 def digest_of(path: str, option: str) -> str:
     """Read a Python file without running it, note it as an input of the command, and return its SHA-256."""
+    path = _file_of(path, option)
     note_input(path)
     try:
         content = read_bytes(path)
@@ -44,26 +62,83 @@ def digest_of(path: str, option: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@cache
-def _run(path: str, option: str, digest: str) -> ModuleType:
-    """Run a file, once for each content."""
-    file = Path(path).resolve()
-    # a name that other processes find again, where they too have read the file: compiled code is kept under it
-    known_as = f"packproof_own_{hashlib.sha256(f'{file}{digest}'.encode()).hexdigest()[:16]}"
-    spec = spec_from_file_location(known_as, file)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{option}: {path}: expected a Python file")
-    module = sys.modules[known_as] = module_from_spec(spec)
+def _file_of(path: str, option: str) -> str:
+    """Return the file of a module that is named by its folder and dotted name; a file is its own."""
+    if path.endswith(".py"):
+        return path
+    folder, name = os.path.split(path)
+    with _beside(os.path.abspath(folder)):
+        spec, _ = _of_name(name)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        raise InputError(
+            f"{option}: expected FILE.py:NAME, or PACKAGE.MODULE:NAME of a module that Python finds from "
+            f"{folder or 'this folder'}, got {name!r}, which it does not find"
+        )
+    return spec.origin
+
+
+@contextmanager
+def _beside(folder: str) -> Iterator[None]:
+    """Look for modules in a folder first, and from then on behind all other places, for imports within functions."""
+    if folder not in sys.path:
+        sys.path.append(folder)
+        importlib.invalidate_caches()  # its files may be younger than what Python knows of it
+    sys.path.insert(0, folder)
     try:
-        spec.loader.exec_module(module)
+        yield
+    finally:
+        with suppress(ValueError):  # the code may have changed the list
+            sys.path.remove(folder)
+
+
+@cache
+def _run(path: str, option: str, digest: str, working: str) -> ModuleType:
+    """Run a file, once for each working folder and content; a module that is named is imported, as Python does."""
+    del working  # where a relative path begins, so that it tells runs apart
+    file = Path(_file_of(path, option)).resolve()
+    named = not path.endswith(".py")
+    folder = Path(os.path.dirname(path)).resolve() if named else file.parent
+    # a name that other processes find again, where they too have read the file: compiled code is kept under it
+    digest = hashlib.sha256(f"{file}{digest}".encode()).hexdigest()
+    known_as = os.path.basename(path) if named else f"packproof_own_{digest[:16]}"
+    try:
+        with _beside(str(folder)):
+            _refuse_hidden(file, folder, set())
+            if named:
+                module = importlib.import_module(known_as)
+                # what runs is what was imported first, as for any module of Python
+                if module.__spec__ is not None and _text(module.__spec__, loaded=True) != file.read_bytes():
+                    raise InputError("has changed since Python imported it: start Python again")
+                return module
+            spec = spec_from_file_location(known_as, file)
+            if spec is None or spec.loader is None:
+                raise InputError("expected a Python file")
+            module = sys.modules[known_as] = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        del sys.modules[known_as]
+        if not named:
+            sys.modules.pop(known_as, None)
         line = line_in(file, error)
         told = str(error) if isinstance(error, InputError) else f"does not run: {text_of(error)}"
+        if "no known parent package" in told:
+            told += "; name it as PACKAGE.MODULE:NAME, from the folder that holds the package"
         raise InputError(f"{option}: {path}{line}: {told}") from None
-    return module
+
+
+def _refuse_hidden(file: Path, folder: Path, seen: set[Path]) -> None:
+    """Refuse an import of a neighbour whose name another module has that is loaded already: it would get that one."""
+    seen.add(file)
+    spec = spec_from_file_location("own", file)
+    for name in _imported(file.read_bytes(), spec) if spec else ():
+        beside = [place for place in (folder / f"{name}.py", folder / name / "__init__.py") if place.is_file()]
+        for place in {each.resolve() for each in beside} - seen:
+            loaded = getattr(sys.modules.get(name, object()), "__file__", None) or place
+            if name in sys.modules and Path(loaded).resolve() != place:
+                raise InputError(f"imports {name}, and {loaded} of the same name is loaded already: rename {place}")
+            _refuse_hidden(place, folder, seen)
 
 
 def text_of(error: BaseException) -> str:
@@ -108,6 +183,9 @@ def code_digest(module: ModuleType) -> str:
     """
     reached: dict[int, tuple[str, bytes]] = {}
     waiting = [_of_globals(vars(module))]
+    # a module in a package runs what the package itself says
+    parents = module.__name__.split(".")[:-1]
+    waiting += [_of_name(".".join(parents[: length + 1])) for length in range(len(parents))]
     while waiting:
         spec, names = waiting.pop()
         if spec is None or id(spec) in reached or _is_installed(spec):

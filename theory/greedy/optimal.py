@@ -152,7 +152,7 @@ def optimal_assignment(instance: Instance, greedy: GreedyAssignment | None = Non
     return program.solve()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution(Shown):
     """Greedy beside the optimum.
 
@@ -182,5 +182,6 @@ def solve(instance: Instance) -> Solution:
     >>> solve(additive([12], [[5], [7]])).ratio
     Fraction(3, 4)
     """
+    Instance.expected(instance)
     greedy = global_greedy(instance)
     return Solution(instance, greedy, optimal_assignment(instance, greedy))

@@ -9,10 +9,11 @@ from theory.greedy.assignment import MaxRewards, global_greedy
 from theory.greedy.optimal import AssignmentProgram
 from theory.instance import Instance
 from theory.numbers import total
+from theory.shown import Shown
 
 
-@dataclass(frozen=True)
-class Scaling:
+@dataclass(frozen=True, repr=False)
+class Scaling(Shown):
     """Rewards along the ray ``scale * workload``.
 
     Attributes
@@ -68,6 +69,7 @@ def scaling(instance: Instance) -> Scaling:
     >>> curve.full, curve.saturated, curve.worst
     (Fraction(2, 3), Fraction(2, 1), (Fraction(1, 1), Fraction(3, 4)))
     """
+    Instance.expected(instance)
     if not any(instance.workload):
         raise ValueError("expected some workload")
     # greedy turns where a stage ends with the servers: at the scale 1 / (z_1 + ... + z_i)

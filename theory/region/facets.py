@@ -42,7 +42,7 @@ class Facet:
         return sum((a * x for a, x in zip(self.normal, workload, strict=True) if a), Fraction(0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Region(Shown):
     """All facets and vertices of the capacity region of an average server.
 
@@ -116,6 +116,7 @@ def region_facets(instance: Instance, *, limit: int = LIMIT, report: Callable[[s
     >>> region.configurations
     (((1, 2),), ((1, 0),), ((0, 6),))
     """
+    Instance.expected(instance)
     support, width = Support(instance), len(instance.types)
     listed = _listed(support, width)
     for dtype in (np.int64, object):

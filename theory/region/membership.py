@@ -83,6 +83,7 @@ class CapacityProgram:
     """
 
     def __init__(self, instance: Instance) -> None:
+        Instance.expected(instance)
         self._instance = instance
         self._support = Support(instance)
         width, pools = len(instance.types), len(instance.pools)

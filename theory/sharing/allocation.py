@@ -39,7 +39,7 @@ class Stage:
     value: Row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Allocation(Shown):
     """Tasks of users on server classes.
 

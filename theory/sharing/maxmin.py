@@ -120,6 +120,7 @@ def drf(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in drf(cluster([[9, 18]], [[1, 4], [3, 1]])).totals]
     ['3', '2']
     """
+    Cluster.expected(cluster)
     pool = cluster.pooled()
     share = {n: rows[0] for n, rows in enumerate(occupation(pool).shares) if rows[0] is not None}
     speed = {n: pool.weights[n] / max(row) for n, row in share.items()}  # tasks at a weighted dominant share of 1
@@ -181,6 +182,7 @@ def max_min(cluster: Cluster, rule: LevelRule) -> Allocation:
     Exact, with the ``stages`` that prove it, up to `EXACT_PAIRS` pairs of user and eligible class; beyond, numeric,
     with the ``violation`` that was reached (`theory.sharing.numeric_levels.numeric_max_min`).
     """
+    Cluster.expected(cluster)
     if eligibility(cluster).sum() > EXACT_PAIRS:
         return numeric_max_min(cluster, rule, LEAST_TOLERANCE)
     tasks, stages = max_min_tasks(occupation(cluster), rule.units(cluster))

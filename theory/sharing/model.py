@@ -9,7 +9,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from theory.errors import expect
 from theory.numbers import rational, total
+from theory.shown import Shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,8 +63,8 @@ class User:
     effective: Mapping[str, Row] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
 
-@dataclass(frozen=True)
-class Cluster:
+@dataclass(frozen=True, repr=False)
+class Cluster(Shown):
     """Servers and the users who share them.
 
     Attributes
@@ -87,6 +89,11 @@ class Cluster:
     resources: tuple[str, ...]
     servers: tuple[ServerClass, ...]
     users: tuple[User, ...]
+
+    @staticmethod
+    def expected(value: object) -> None:
+        """Refuse an argument that is no cluster."""
+        expect(value, Cluster, "cluster", "a Cluster (packproof.cluster makes one, packproof.read_cluster reads one)")
 
     @cached_property
     def weights(self) -> Row:

@@ -87,6 +87,7 @@ def ps_dsf(cluster: Cluster, *, rounds: int = ROUNDS) -> Allocation:
     >>> [str(x) for x in ps_dsf(figure1).totals]
     ['3', '3', '6']
     """
+    Cluster.expected(cluster)
     return _shares(cluster, "resource", rounds)
 
 
@@ -108,6 +109,7 @@ def ps_dsf_tdm(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in ps_dsf_tdm(wireless).totals]
     ['1', '1']
     """
+    Cluster.expected(cluster)
     return _shares(cluster, "time", ROUNDS, must_end=True)
 
 

@@ -130,7 +130,7 @@ class SlottedScenario(Scenario):
 
     def __post_init__(self) -> None:
         """Refuse impossible times, rates and probabilities."""
-        self.refuse_times()
+        self.refuse_sizes()
         services = self.service if isinstance(self.service, tuple) else (self.service,)
         if not all(0 < mu <= 1 for mu in services):
             raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")

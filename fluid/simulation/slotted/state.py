@@ -10,7 +10,9 @@ their arrival. Sizes and capacity are whole numbers of one unit: whether jobs fi
                schedule     while refresh(state, draws): ...        each call starts some jobs
                newcomers    l = place(state, class, draws) for each class that came and still waits; l >= 0: begin(...)
 
-A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it
+A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows: the simplest returns True after
+each, and is called again; others go on until `moves_are_many`. What waits is asked by `waiting`, `largest_that_fits`,
+`smallest_waiting` and `class_size`, so that no policy has to know the lists below. It sets ``done[SOON]`` if it
 could start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
 """
 
@@ -242,6 +244,26 @@ def largest_fitting(state: Any, free: int) -> int:
     if state.counters[WAITING] == 0:
         return -1
     return greatest_upto(state.words, state.levels, 0, classes_upto(state, free) - 1)
+
+
+@step
+def waiting(state: Any, job_class: int) -> int:
+    """Return the number of jobs of a class that wait."""
+    return int(state.lines[job_class, COUNT])
+
+
+@step
+def largest_that_fits(state: Any, server: int) -> int:
+    """Return the largest class that waits and fits the free capacity of a server, -1 if there is none.
+
+    >>> setting = SlottedSetting(np.array([2, 5, 7]), capacity=10, servers=2)
+    >>> state = SlottedCommon(**shared(setting))
+    >>> places = [join(state, job_class) for job_class in (0, 2, 0)]  # as the loop lets jobs come
+    >>> begin(state, largest_that_fits(state, 0), 0)
+    >>> state.free.tolist(), largest_that_fits(state, 0), [waiting(state, c) for c in range(3)]
+    ([3, 10], 0, [2, 0, 0])
+    """
+    return largest_fitting(state, state.free[server])
 
 
 @step
