@@ -158,7 +158,7 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     tables, notes = planned_types(types, resources)
     file = TraceFile(log, drop_open=drop_open)
     tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
-    instance = parse_instance({"server": pools, "type": tables}, types)
+    instance = parse_instance({"server": pools, "type": tables}, types, workload_needed=False)
     return planned_log(file, instance, (*notes, *more))
 
 

@@ -43,6 +43,9 @@ Jobs = Annotated[
         help="Also bound the bins that N jobs of a discrete law need (a file that counts or lists jobs says N).",
     ),
 ]
+Trace = Annotated[
+    Path | None, typer.Option("--trace", metavar="LOG", help="Take the law of sizes from a log or trace.")
+]
 
 
 @app.command(
@@ -56,6 +59,7 @@ def throughput(
     gap: Gap = GAP,
     exact_cells: ExactCells = None,
     jobs: Jobs = None,
+    trace: Trace = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
@@ -65,9 +69,9 @@ def throughput(
     Of a list of items with several resources: the bins that they need, from both sides.
     """
     from bounds.views.throughput import picture_of_throughput, throughput_answer, throughput_lines
+    from fluid.files.left_out import measured_sizes
     from theory.files.document import read_document
     from theory.files.items import has_items
-    from theory.files.sizes import parse_sizes
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS
     from theory.partition.rounded import lower_rounded, upper_rounded
@@ -77,13 +81,15 @@ def throughput(
     document = read_document(sizes)
     if has_items(document):
         unused = {"--gap": gap != GAP, "--exact-cells": exact_cells, "--jobs": jobs, "--certificate": certificate}
-        for option in (name for name, given in {**unused, "--plot": plot}.items() if given):
+        for option in (name for name, given in {**unused, "--plot": plot, "--trace": trace}.items() if given):
             raise InputError(
                 f"{option}: expected a law of sizes on one resource; items of several have bounds of bins only"
             )
         _show_items(document, sizes, as_json=as_json)
         return
-    law = parse_sizes(document, str(sizes), sizes.parent)
+    law, notes = measured_sizes(document, sizes, trace)
+    for line in notes:
+        print(f"{trace or sizes}: {line}", file=sys.stderr)
     try:
         guaranteed = vqs_workload(law.law, distance or rational(GAP))
     except ValueError as error:

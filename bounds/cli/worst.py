@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, JsonFlag, WorstFile, refuse_unused
+from bounds.cli.options import (
+    CertificateFile,
+    JsonFlag,
+    TraceServers,
+    WorkloadTrace,
+    WorstFile,
+    read_with_trace,
+    refuse_unused,
+)
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +67,8 @@ def worst(
             "--time-limit", metavar="SECONDS", min=0, help="Time after which the best instance so far is returned."
         ),
     ] = 60,
+    trace: WorkloadTrace = None,
+    servers: TraceServers = None,
     out: WorstFile = None,
     certificate: CertificateFile = None,
     as_json: JsonFlag = False,
@@ -67,8 +77,12 @@ def worst(
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_answer, worst_lines
-    from theory.files.instances import read_instance, write_instance
+    from theory.files.document import read_document
+    from theory.files.instances import parse_instance, write_instance
 
+    if vary is not Vary.rewards:
+        unused = {"--trace": trace is not None, "--servers": servers is not None}
+        refuse_unused(unused, "a workload that varies")
     if types is not None or resources is not None:
         _refuse_both(instance, vary, types, resources)
         refuse_unused({"--starts": starts is not None}, "--types: that search runs until --time-limit")
@@ -83,7 +97,10 @@ def worst(
     if vary is Vary.workload:
         unused = {"--starts": starts is not None}
         refuse_unused(unused, "--vary workload: every order of exhaustion is decided")
-    original = read_instance(instance)
+    if vary is Vary.rewards:
+        original = read_with_trace(instance, trace, servers, only_for_trace=True)
+    else:
+        original = parse_instance(read_document(instance), str(instance), workload_needed=False)
     with progress() as report:
         budget = Budget(time_limit, report)
         worst_case = worst_instance(original, vary.value, seed=seed, starts=starts or 12, budget=budget)

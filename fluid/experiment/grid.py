@@ -52,7 +52,7 @@ from fluid.traces.file import digest_of, trace_of
 from fluid.traces.jobs import same_jobs, trace_warnings
 from theory.errors import InputError, TooLargeError, meant
 from theory.files.document import Fields, read_document
-from theory.files.instances import instance_document, parse_instance
+from theory.files.instances import instance_document
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
@@ -189,7 +189,7 @@ def read_grid(path: str | Path) -> Grid:
     left_out = LeftOut()
     if "sizes" not in document and all(map(has_trace, _arrivals(simulation, varied))):
         left_out = left_to_trace(document)
-    instance = read_sizes(place) if "sizes" in document else parse_instance(left_out.filled(document), str(place))
+    instance = read_sizes(place) if "sizes" in document else left_out.parsed(document, str(place))
     if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
