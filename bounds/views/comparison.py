@@ -46,13 +46,11 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
     """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
     measures, first = run.measures, run.first
-    arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
+    numbers = (queue_numbers if queue else loss_numbers)(run)
     if queue:
+        arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
         shares = (float(a / b) if b else None for a, b in zip(starts, arrivals, strict=True))
-        more = {f"started.{name}": share for name, share in zip(run.scenario.names, shares, strict=True)}
-    else:
-        more = {"acceptance": float(starts.sum() / arrivals.sum()) if arrivals.sum() else None}
-    numbers = (queue_numbers if queue else loss_numbers)(run) | more
+        numbers |= {f"started.{name}": share for name, share in zip(run.scenario.names, shares, strict=True)}
     return {name: value for name, value in numbers.items() if name not in NOT_MEASURES}
 
 
