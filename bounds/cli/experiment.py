@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,13 +23,6 @@ from theory.errors import InputError
 if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
     from fluid.experiment.store import Store
-
-
-class Scale(StrEnum):
-    """How the vertical axis of a picture goes."""
-
-    linear = "linear"
-    log = "log"
 
 
 LONG = 30.0  # seconds of one processor from which an estimate is given before an experiment runs
@@ -62,7 +54,7 @@ Columns = Annotated[
 Against = Annotated[
     str | None, typer.Option("--against", metavar="FIELD", help="The field of the grid that --plot draws against.")
 ]
-ScaleOption = Annotated[Scale, typer.Option("--scale", help="Scale of the numbers in --plot.")]
+ScaleOption = Annotated[str, typer.Option("--scale", metavar="linear|log", help="Scale of the numbers in --plot.")]
 
 
 @app.command(
@@ -82,7 +74,7 @@ def experiment(
     plot: PlotFile = None,
     numbers: Columns = None,
     against: Against = None,
-    scale: ScaleOption = Scale.linear,
+    scale: ScaleOption = "linear",
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
@@ -109,7 +101,9 @@ def experiment(
         return
     # no callback of the option: with --status nothing is written
     to_store(store)
-    about_picture = {"--number": bool(numbers), "--against": against is not None, "--scale": scale is Scale.log}
+    if scale not in ("linear", "log"):
+        raise InputError(f"--scale: expected linear or log, got {scale[:60]!r}")
+    about_picture = {"--number": bool(numbers), "--against": against is not None, "--scale": scale == "log"}
     for option in (name for name, is_given in about_picture.items() if is_given and plot is None):
         raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
     planned = read_grid(grid)
@@ -126,7 +120,7 @@ def experiment(
         if points is not None and is_whole:
             write_text(points, summary_table(planned, opened))
         if plot is not None and is_whole:
-            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against, scale.value), plot)
+            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against, scale), plot)
         answer = experiment_answer(planned, opened)
     show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if not is_whole:

@@ -67,8 +67,7 @@ def instance(
     if tables and not any({"cpu", "memory"} <= set(pool["capacity"]) for pool in pools):
         named = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")
-    if own is not None:
-        tables += read_own_types(own)
+    tables += [] if own is None else read_own_types(own)
     raw = {"server": pools, "type": [{**jobs, **table} for table in tables]}
     parsed = parse_instance(raw, "--types" if own is None else str(own), workload_needed=False)
     document = instance_document(parsed)
@@ -82,10 +81,7 @@ def instance(
         if not as_json:
             print_answer(f"{out}: {len(parsed.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
             return
-    if as_json:
-        print_json(document)
-    else:
-        print_answer(tables_toml(document), end="")
+    print_json(document) if as_json else print_answer(tables_toml(document), end="")
 
 
 def pool_table(option: str, number: int, *, several: bool) -> dict[str, Any]:

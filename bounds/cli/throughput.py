@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, JsonFlag, PlotFile
+from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, read_number
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def throughput(
     from theory.partition.rounded import lower_rounded, upper_rounded
     from theory.partition.universal import vqs_workload
 
-    distance = _distance(gap)
+    distance = read_number("--gap", gap)
+    if not 0 <= distance < 1:
+        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
     document = read_document(sizes)
     if has_items(document):
         unused = {"--gap": gap != GAP, "--exact-cells": exact_cells, "--jobs": jobs, "--certificate": certificate}
@@ -108,19 +110,6 @@ def throughput(
 
         write_certificate(certificate, throughput_certificate(law, best, guaranteed))
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
-
-
-def _distance(gap: str) -> Fraction:
-    """Read the relative gap between the bounds."""
-    from theory.numbers import rational
-
-    try:
-        distance = rational(gap)
-    except ValueError as error:
-        raise InputError(f"--gap: expected a number of at least 0, got {gap!r} ({error})") from None
-    if not 0 <= distance < 1:
-        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
-    return distance
 
 
 def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
