@@ -69,11 +69,13 @@ def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
     return LeftOut(without_workload(document), are_tables and not any("reward" in kind for kind in kinds))
 
 
-def trace_in(document: Mapping[str, Any], path: Path, trace: Path | None) -> TraceFile | None:
+def trace_in(
+    document: Mapping[str, Any], path: Path, trace: Path | None, *, drop_open: bool = False
+) -> TraceFile | None:
     """Return the trace of ``[simulation.arrivals]``, if any, with the file `trace` in its place if one is given."""
     table = document.get("simulation", {})
     stated = trace_of(Fields(table, str(path), "simulation"), path.parent) if has_trace(table) else None
-    return on_file(stated, trace)
+    return on_file(stated, trace, drop_open=drop_open)
 
 
 def measured_instance(

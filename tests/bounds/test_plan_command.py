@@ -95,6 +95,34 @@ def test_types_of_the_catalogue_have_the_names_of_the_log(tmp_path: Path, capsys
     )
 
 
+SIZES = "".join(f'[[type]]\nname = "1/{n}"\ndemand = {{ size = "1/{n}" }}\n' for n in (1, 2, 4, 8, 16, 32, 64, 128))
+"""Types of sizes that are powers of a half; the largest share of a server that a task asks is rounded up to one."""
+
+
+@pytest.mark.parametrize(
+    ("file", "more"),
+    [
+        ("google2011_part0_attempts.csv.gz", "completed = true"),
+        ("alibaba_gpu2023_pods.csv.gz", "capacity = { cpu = 96, memory = 393216, gpu = 8 }"),
+    ],
+)
+def test_real_logs(file: str, more: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file of types says how a log is read, as that of an instance does."""
+    types = tmp_path / "types.toml"
+    types.write_text(f'{SIZES}[simulation.arrivals]\ntrace = "another.csv"\ntypes = "powers-of-half"\n{more}\n')
+    plan = answer(f"plan {types} {data / file} --server size=1 --accept 0.95 --policy first-fit", capsys)
+    jsonschema.validate(plan, schema("plan"))
+    assert check(plan["certificate"])
+    (row,) = plan["policies"]
+    assert row["one_less"] < 0.95 <= row["attained"]
+    carries, peak = plan["carries"], plan["peak"]
+    assert carries["lower"] <= carries["upper"] <= peak["upper"]
+    size = sum(row["jobs"] / int(row["type"][2:]) for row in plan["workload"])
+    assert size <= carries["upper"], "the servers that carry the workload are no fewer than its size"
+    at_peak = sum(row["at_peak"] / int(row["type"][2:]) for row in plan["workload"])
+    assert at_peak <= peak["upper"] < at_peak + 1, "sizes that divide each other fill servers"
+
+
 def test_a_waiting_time(capsys: pytest.CaptureFixture[str]) -> None:
     words = f"plan {ROOT}/examples/caught.toml {ROOT}/examples/jobs.csv --server cpu=6 --wait 1 --policy nonpreemptive"
     plan = answer(words, capsys)
