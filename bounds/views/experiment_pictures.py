@@ -138,8 +138,13 @@ def _chart(
         lines,
         title=", ".join(f"{name} = {value}" for name, value in place.items() if len(values[name]) > 1),
         xscale=scale,
-        xticks=() if x is not None else [(float(n), str(value)) for n, value in enumerate(values[against])],
+        # words, and a few whole numbers, are labelled each
+        xticks=() if x is not None and not _are_few(x) else [(at[str(v)], str(v)) for v in values[against]],
     )
+
+
+def _are_few(x: Sequence[float]) -> bool:
+    return len(x) <= 6 and all(value == int(value) for value in x) and not is_logarithmic(x)
 
 
 def _theory(known: Sequence[tuple[float, Reference]], *, joined: bool) -> tuple[list[Curve], list[Line]]:
