@@ -57,7 +57,7 @@ from theory.errors import InputError, TooLargeError, meant
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document
 from theory.files.sizes import Sizes, read_sizes, sizes_document
-from theory.instance import Explicit, Instance
+from theory.instance import Additive, Instance
 from theory.numbers import rational, text
 from theory.region.membership import traffic_intensity
 
@@ -177,8 +177,8 @@ def number_names(scenario: Scenario, policy: Policy) -> list[str]:
 
     resources: Sequence[str] = ("size",)
     if isinstance(scenario, LossScenario | QueueScenario):
-        spaces = [pool.space for pool in scenario.instance.pools]
-        resources = () if any(isinstance(space, Explicit) for space in spaces) else spaces[0].resources
+        spaces = [pool.space for pool in scenario.instance.pools if isinstance(pool.space, Additive)]
+        resources = spaces[0].resources if len(spaces) == len(scenario.instance.pools) else ()
     used = [f"utilisation.{name}" for name in resources]
     if scenario.model != "loss":
         queues = ["queue", *by_type("queue", "jobs"), "delay", "delay.p95", "delay.p99", "growth"]

@@ -65,8 +65,9 @@ def has_trace(table: object) -> bool:
 def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
     """Return what the types of a document leave out; nothing where the document has no list of types."""
     kinds = document.get("type")
-    are_tables = isinstance(kinds, list) and bool(kinds) and all(isinstance(kind, Mapping) for kind in kinds)
-    return LeftOut(without_workload(document), are_tables and not any("reward" in kind for kind in kinds))
+    if not isinstance(kinds, list) or not all(isinstance(kind, Mapping) for kind in kinds):
+        return LeftOut()
+    return LeftOut(without_workload(document), bool(kinds) and not any("reward" in kind for kind in kinds))
 
 
 def trace_in(
