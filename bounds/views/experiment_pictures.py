@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bounds.views.panels import Chart, Curve, Line, in_rows
+from bounds.views.panels import Chart, Curve, Line, above_zero, in_rows
 from bounds.views.pictures import save, styled
 from fluid.experiment.forecast import Reference, references
 from fluid.experiment.grid import Grid
@@ -121,9 +121,8 @@ def _chart(
             banded = intervals if all(isfinite(one.half_width) for one in intervals) else ()
             low, high = [one.low for one in banded], [one.high for one in banded]
             means, look = [one.mean for one in intervals], "marks" if x is None else "line"
-            curves.append(
-                Curve(str(policy or number).rpartition(":")[2], list(map(float, places)), means, low, high, look)
-            )
+            curve = Curve(str(policy or number).rpartition(":")[2], list(map(float, places)), means, low, high, look)
+            curves.append(curve if number == "growth" else above_zero(curve))  # the only number that may be negative
     # policies at one place have the same reference, which is drawn once
     references_here = {
         (at[str(group.parameters[against])], known[point])
