@@ -100,7 +100,7 @@ def run_experiment(
             others[alike] = [cell]
             ahead.append(cell)
     followers = {cells[0].key: cells[1:] for cells in others.values()}
-    while ahead:
+    while True:  # once where nothing waits, too: a wrong engine is refused
         later: list[Cell] = []
         tasks = [(cell,) for cell in ahead]
         for number, (numbers, seconds, drew) in run_all(run_cell, tasks, workers=workers, engine=engine):
@@ -113,8 +113,9 @@ def run_experiment(
             if say is not None:
                 rate = done / max(time.monotonic() - begin, 1e-9)
                 say(Progress(there, total, rate, (len(waiting) - done) / rate))
+        if not later:
+            return done
         ahead = later
-    return done
 
 
 def run_cell(cell: Cell) -> tuple[dict[str, float | None], float, bool]:
