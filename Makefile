@@ -27,6 +27,7 @@ lint: .venv/ready
 
 # The documentation, into docs/_build/html; warnings are errors.
 docs: .venv/docs
+	@echo "building the documentation: about a quarter of an hour the first time, as the tutorials run; then only what changed"
 	nice $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
     from fluid.experiment.store import Store
 
+
 LONG = 30.0  # seconds of one processor from which an estimate is given before an experiment runs
 
 
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]
-StoreFile = Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")]
+StoreFile = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.", show_default=False)
+]
 RowsFile = Annotated[
     Path | None, typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print)
 ]
@@ -46,22 +49,23 @@ Status = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--number", metavar="NAME", help="What --plot draws, a column of the CSV; one panel each."),
+    typer.Option("--number", metavar="NAME", help="What --plot draws, a column of the CSV; list: show all."),
 ]
 Against = Annotated[
     str | None, typer.Option("--against", metavar="FIELD", help="The field of the grid that --plot draws against.")
 ]
+ScaleOption = Annotated[str, typer.Option("--scale", metavar="linear|log", help="Scale of the numbers in --plot.")]
 
 
 @app.command(
     examples=(
         "packproof experiment examples/small_grid.toml --store runs.db --workers 1",
-        "packproof experiment examples/small_grid.toml --store runs.db --status",
+        "packproof experiment examples/small_grid.toml --number list",
     )
 )
 def experiment(
     grid: GridFile,
-    store: StoreFile,
+    store: StoreFile = None,
     engine: EngineOption = "local",
     workers: WorkersOption = -1,
     rows: RowsFile = None,
@@ -70,10 +74,12 @@ def experiment(
     plot: PlotFile = None,
     numbers: Columns = None,
     against: Against = None,
+    scale: ScaleOption = "linear",
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
     from bounds.views.experiment import experiment_answer, experiment_lines, unstable_points
+    from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
     from fluid.experiment.grid import read_grid
     from fluid.experiment.store import Store
     from fluid.experiment.summaries import summary_table, table
@@ -82,6 +88,12 @@ def experiment(
 
     refuse_workers(workers)
     refuse_engine(engine)
+    if numbers == ["list"]:
+        names = list(read_grid(grid).numbers)
+        show(names, lambda: names, as_json=as_json)
+        return
+    if store is None:
+        raise InputError("--store: missing, expected --store FILE: SQLite file, created or continued")
     if status:
         unused = {"--csv": rows is not None, "--summary": points is not None}
         refuse_unused(unused, "--status, which runs and writes nothing")
@@ -89,10 +101,14 @@ def experiment(
         return
     # no callback of the option: with --status nothing is written
     to_store(store)
-    for option, is_given in (("--number", bool(numbers)), ("--against", against is not None)):
-        if is_given and plot is None:
-            raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
+    if scale not in ("linear", "log"):
+        raise InputError(f"--scale: expected linear or log, got {scale[:60]!r}")
+    about_picture = {"--number": bool(numbers), "--against": against is not None, "--scale": scale == "log"}
+    for option in (name for name, is_given in about_picture.items() if is_given and plot is None):
+        raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
     planned = read_grid(grid)
+    if plot is not None:  # wrong names are refused before the run
+        panels_of(planned, numbers or (), against)
     warning = unstable_points(planned)
     for line in (*([] if warning is None else [f"{grid}: {warning}"]), *planned.warnings):
         print(line, file=sys.stderr)
@@ -104,9 +120,7 @@ def experiment(
         if points is not None and is_whole:
             write_text(points, summary_table(planned, opened))
         if plot is not None and is_whole:
-            from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
-
-            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against), plot)
+            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against, scale), plot)
         answer = experiment_answer(planned, opened)
     show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if not is_whole:

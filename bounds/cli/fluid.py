@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from bounds.cli.app import app, show
-from bounds.cli.options import InstanceFile, JsonFlag, PlotFile, refuse_no_time, to_write_or_print
+from bounds.cli.options import (
+    InstanceFile,
+    JsonFlag,
+    PlotFile,
+    TraceServers,
+    WorkloadTrace,
+    read_with_trace,
+    refuse_no_time,
+    to_write_or_print,
+)
 from theory.errors import naming
 
 
@@ -24,6 +33,8 @@ def fluid(
     start: Annotated[
         Path | None, typer.Option("--from", metavar="STATE", help="State to start from; the empty system if left out.")
     ] = None,
+    trace: WorkloadTrace = None,
+    servers: TraceServers = None,
     points: Annotated[
         int, typer.Option("--points", min=2, max=100_000, help="Number of equally spaced times in the answer.")
     ] = 201,
@@ -37,12 +48,11 @@ def fluid(
     from bounds.views.fluid import fluid_answer, path_csv, path_lines, picture_of_path
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
-    from theory.files.instances import read_instance
     from theory.files.places import write_text
 
     refuse_no_time("--until", until)
     with naming(instance):
-        model = Reservation(read_instance(instance))
+        model = Reservation(read_with_trace(instance, trace, servers, only_for_trace=True))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])
     path = fluid_path(model, until, state, arrivals)
     if plot is not None:

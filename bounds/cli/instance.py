@@ -42,15 +42,18 @@ def instance(
         Path | None, typer.Option("--own", metavar="FILE", help="Types of your own: CSV, or TOML with [[type]].")
     ] = None,
     workload: Annotated[
-        str, typer.Option("--workload", metavar="R", help="Jobs of each type per server, where no file says.")
-    ] = "1",
+        str | None,
+        typer.Option(
+            "--workload", metavar="R", help="Jobs of each type per server, where no file says (else it is left out)."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="File to write, TOML or JSON.", callback=to_write)
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Make an instance of real VM types, and of your own; the reward of a VM type is its price an hour."""
-    from theory.files.instances import instance_document, instance_toml, parse_instance, write_instance
+    from theory.files.instances import instance_document, parse_instance, tables_toml, write_tables
     from theory.files.price_catalogue import catalogue_tables, read_own_types
     from theory.numbers import text
 
@@ -58,24 +61,27 @@ def instance(
     if not names and own is None:
         raise InputError("--types: missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)")
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
-    jobs = read_number("--workload", workload)
-    tables = catalogue_tables(names, jobs)
+    jobs = {} if workload is None else {"workload": text(read_number("--workload", workload))}
+    tables = catalogue_tables(names)
     # types of the catalogue demand both, so that they would fit no server
     if tables and not any({"cpu", "memory"} <= set(pool["capacity"]) for pool in pools):
         named = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")
-    if own is not None:
-        tables += [{"workload": text(jobs), **table} for table in read_own_types(own)]
-    parsed = parse_instance({"server": pools, "type": tables}, "--types" if own is None else str(own))
+    tables += [] if own is None else read_own_types(own)
+    raw = {"server": pools, "type": [{**jobs, **table} for table in tables]}
+    parsed = parse_instance(raw, "--types" if own is None else str(own), workload_needed=False)
+    document = instance_document(parsed)
+    # a workload that no file states is not made up: a log has it, and the service rate with it
+    document["type"] = [
+        kind if "workload" in stated else {name: value for name, value in kind.items() if name in stated}
+        for kind, stated in zip(document["type"], raw["type"], strict=True)
+    ]
     if out is not None:
-        write_instance(out, parsed)
+        write_tables(out, document)
         if not as_json:
             print_answer(f"{out}: {len(parsed.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
             return
-    if as_json:
-        print_json(instance_document(parsed))
-    else:
-        print_answer(instance_toml(parsed), end="")
+    print_json(document) if as_json else print_answer(tables_toml(document), end="")
 
 
 def pool_table(option: str, number: int, *, several: bool) -> dict[str, Any]:

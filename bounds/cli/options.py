@@ -99,6 +99,12 @@ WorkloadTrace = Annotated[
         "--trace", metavar="LOG", help="Measure the workload of types without one, on --servers L, in a log or trace."
     ),
 ]
+TraceServers = Annotated[
+    int | None,
+    typer.Option(
+        "--servers", metavar="L", min=1, max=10**9, help="Servers of the trace in which the workload is measured."
+    ),
+]
 EngineOption = Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")]
 WorkersOption = Annotated[
     int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
@@ -124,17 +130,26 @@ NodesLimit = Annotated[
 ]
 
 
-def read_with_trace(instance: Path, trace: Path | None, servers: int | None) -> Instance:
-    """Read an instance, with the workload of a trace where it leaves that out, and print what was measured."""
-    from theory.files.instances import read_instance
+def read_with_trace(
+    instance: Path, trace: Path | None, servers: int | None, *, only_for_trace: bool = False
+) -> Instance:
+    """Read an instance, with the workload of a trace where it leaves that out, and print what was measured.
 
-    if trace is None:  # without what reads traces
-        return read_instance(instance)
-    from fluid.files.left_out import read_measured
+    `only_for_trace`: the number of servers says nothing else, and is refused where there is nothing to measure.
+    """
+    from theory.files.document import read_document
+    from theory.files.instances import parse_instance, without_workload
 
-    measured, notes = read_measured(instance, trace, servers)
+    document = read_document(instance)
+    if trace is None and not without_workload(document):  # without what reads traces
+        if only_for_trace:
+            refuse_unused({"--servers": servers is not None}, f"{instance}, whose types all have a workload")
+        return parse_instance(document, str(instance))
+    from fluid.files.left_out import measured_instance
+
+    measured, notes = measured_instance(document, instance, trace, servers)
     for line in notes:
-        print(f"{trace}: {line}", file=sys.stderr)
+        print(f"{trace or instance}: {line}", file=sys.stderr)
     return measured
 
 

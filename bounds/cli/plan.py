@@ -147,18 +147,23 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
 
 def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
+    from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
-    from fluid.traces.file import TraceFile
     from fluid.traces.model import PLAIN
+    from theory.files.document import read_document
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     resources = dict.fromkeys(name for pool in pools for name in pool["capacity"])
     tables, notes = planned_types(types, resources)
-    file = TraceFile(log, drop_open=drop_open)
+    # a file of types may say under [simulation.arrivals] how the log is read
+    place = Path(types)
+    document = read_document(place) if place.suffix.lower() in (".toml", ".json") else {}
+    file = trace_in(document, place, log, drop_open=drop_open)
+    assert file is not None
     tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
-    instance = parse_instance({"server": pools, "type": tables}, types)
+    instance = parse_instance({"server": pools, "type": tables}, types, workload_needed=False)
     return planned_log(file, instance, (*notes, *more))
 
 

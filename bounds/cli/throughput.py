@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, JsonFlag, PlotFile
+from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, read_number
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ Jobs = Annotated[
         help="Also bound the bins that N jobs of a discrete law need (a file that counts or lists jobs says N).",
     ),
 ]
+Trace = Annotated[
+    Path | None, typer.Option("--trace", metavar="LOG", help="Take the law of sizes from a log or trace.")
+]
 
 
 @app.command(
@@ -56,6 +59,7 @@ def throughput(
     gap: Gap = GAP,
     exact_cells: ExactCells = None,
     jobs: Jobs = None,
+    trace: Trace = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
@@ -65,25 +69,29 @@ def throughput(
     Of a list of items with several resources: the bins that they need, from both sides.
     """
     from bounds.views.throughput import picture_of_throughput, throughput_answer, throughput_lines
+    from fluid.files.left_out import measured_sizes
     from theory.files.document import read_document
     from theory.files.items import has_items
-    from theory.files.sizes import parse_sizes
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS
     from theory.partition.rounded import lower_rounded, upper_rounded
     from theory.partition.universal import vqs_workload
 
-    distance = _distance(gap)
+    distance = read_number("--gap", gap)
+    if not 0 <= distance < 1:
+        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
     document = read_document(sizes)
     if has_items(document):
         unused = {"--gap": gap != GAP, "--exact-cells": exact_cells, "--jobs": jobs, "--certificate": certificate}
-        for option in (name for name, given in {**unused, "--plot": plot}.items() if given):
+        for option in (name for name, given in {**unused, "--plot": plot, "--trace": trace}.items() if given):
             raise InputError(
                 f"{option}: expected a law of sizes on one resource; items of several have bounds of bins only"
             )
         _show_items(document, sizes, as_json=as_json)
         return
-    law = parse_sizes(document, str(sizes), sizes.parent)
+    law, notes = measured_sizes(document, sizes, trace)
+    for line in notes:
+        print(f"{trace or sizes}: {line}", file=sys.stderr)
     try:
         guaranteed = vqs_workload(law.law, distance or rational(GAP))
     except ValueError as error:
@@ -102,19 +110,6 @@ def throughput(
 
         write_certificate(certificate, throughput_certificate(law, best, guaranteed))
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
-
-
-def _distance(gap: str) -> Fraction:
-    """Read the relative gap between the bounds."""
-    from theory.numbers import rational
-
-    try:
-        distance = rational(gap)
-    except ValueError as error:
-        raise InputError(f"--gap: expected a number of at least 0, got {gap!r} ({error})") from None
-    if not 0 <= distance < 1:
-        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
-    return distance
 
 
 def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, JsonFlag, WorstFile, refuse_unused
+from bounds.cli.options import (
+    CertificateFile,
+    JsonFlag,
+    TraceServers,
+    WorkloadTrace,
+    WorstFile,
+    read_with_trace,
+    refuse_unused,
+)
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +33,14 @@ class Vary(StrEnum):
     workload = "workload"
     rewards = "rewards"
     all = "all"
+
+
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", min=0, help="Time after which the best instance so far is returned."
+    ),
+]
 
 
 @app.command(
@@ -53,12 +69,9 @@ def worst(
     starts: Annotated[
         int | None, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary (default 12).")
     ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", min=0, help="Time after which the best instance so far is returned."
-        ),
-    ] = 60,
+    time_limit: TimeLimit = 60,
+    trace: WorkloadTrace = None,
+    servers: TraceServers = None,
     out: WorstFile = None,
     certificate: CertificateFile = None,
     as_json: JsonFlag = False,
@@ -67,11 +80,12 @@ def worst(
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_answer, worst_lines
-    from theory.files.instances import read_instance, write_instance
+    from theory.files.instances import write_instance
 
     if types is not None or resources is not None:
         _refuse_both(instance, vary, types, resources)
-        refuse_unused({"--starts": starts is not None}, "--types: that search runs until --time-limit")
+        unused = {"--starts": starts is not None, "--trace": trace is not None, "--servers": servers is not None}
+        refuse_unused(unused, "--types: that search runs until --time-limit, and everything varies")
         _by_size(types or 1, resources or 1, seed, time_limit, out, certificate, as_json=as_json)
         return
     if instance is None:
@@ -81,9 +95,8 @@ def worst(
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
     if vary is Vary.workload:
-        unused = {"--starts": starts is not None}
-        refuse_unused(unused, "--vary workload: every order of exhaustion is decided")
-    original = read_instance(instance)
+        refuse_unused({"--starts": starts is not None}, "--vary workload: every order of exhaustion is decided")
+    original = _read(instance, vary, trace, servers)
     with progress() as report:
         budget = Budget(time_limit, report)
         worst_case = worst_instance(original, vary.value, seed=seed, starts=starts or 12, budget=budget)
@@ -95,6 +108,17 @@ def worst(
     if out is not None:
         write_instance(out, worst_case.instance)
     show(worst_answer(worst_case), lambda: worst_lines(worst_case), as_json=as_json)
+
+
+def _read(instance: Path, vary: Vary, trace: Path | None, servers: int | None) -> Instance:
+    """Read an instance; its types need no workload where that varies."""
+    from theory.files.document import read_document
+    from theory.files.instances import parse_instance
+
+    if vary is Vary.rewards:
+        return read_with_trace(instance, trace, servers, only_for_trace=True)
+    refuse_unused({"--trace": trace is not None, "--servers": servers is not None}, "a workload that varies")
+    return parse_instance(read_document(instance), str(instance), workload_needed=False)
 
 
 def _refuse_both(instance: Path | None, vary: Vary | None, types: int | None, resources: int | None) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.claims import paper_of
 from bounds.results import folder_of
-from bounds.views.panels import Chart, Curve, Panel, arranged
+from bounds.views.panels import Chart, Curve, Panel, above_zero, arranged
 from fluid.statistics import Interval
 from theory.doors import imported
 from theory.errors import InputError
@@ -181,7 +181,7 @@ def mean_queues_chart(results: dict[str, list[QueueResult[Any]]], x: Sequence[fl
     for name, by_point in results.items():
         queues = interval_curve(name, x, [result.queue() for result in by_point])
         grows = [bool(result.growth(SURE).low > 0) for result in by_point]
-        curves.append(replace(queues, low=[max(0.0, low) for low in queues.low], grows=grows))
+        curves.append(replace(above_zero(queues), grows=grows))
     return Chart(xlabel, "mean queue (jobs)", curves, title=title, yscale="log")
 
 

@@ -14,7 +14,7 @@ from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
 from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
 from bounds.views.tables import aligned
-from bounds.views.text import Number, many, with_interval
+from bounds.views.text import Number, many, unit_of_time, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
@@ -46,13 +46,11 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
     """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
     measures, first = run.measures, run.first
-    arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
+    numbers = (queue_numbers if queue else loss_numbers)(run)
     if queue:
+        arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
         shares = (float(a / b) if b else None for a, b in zip(starts, arrivals, strict=True))
-        more = {f"started.{name}": share for name, share in zip(run.scenario.names, shares, strict=True)}
-    else:
-        more = {"acceptance": float(starts.sum() / arrivals.sum()) if arrivals.sum() else None}
-    numbers = (queue_numbers if queue else loss_numbers)(run) | more
+        numbers |= {f"started.{name}": share for name, share in zip(run.scenario.names, shares, strict=True)}
     return {name: value for name, value in numbers.items() if name not in NOT_MEASURES}
 
 
@@ -224,8 +222,8 @@ def _delays(results: Sequence[Result[Any]]) -> Chart:
             Curve(result.policy.name, [at for at, _ in points], [x.mean for _, x in points], low, high, "marks")
         )
     ticks = [(0.0, "mean"), (1.0, "95 %"), (2.0, "99 %")]
-    unit = results[0].scenario.unit
-    return Chart("quantile (of all jobs)", f"delay ({unit})", curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)
+    delay = f"delay ({unit_of_time(results[0].scenario)})"
+    return Chart("quantile (of all jobs)", delay, curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)
 
 
 @styled

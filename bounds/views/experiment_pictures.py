@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bounds.views.panels import Chart, Curve, Line, in_rows
+from bounds.views.panels import Chart, Curve, Line, above_zero, in_rows
 from bounds.views.pictures import save, styled
 from fluid.experiment.forecast import Reference, references
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
-from fluid.experiment.summaries import Group, headline, summary
+from fluid.experiment.summaries import HEADLINES, Group, summary
 from theory.errors import InputError
 from theory.numbers import rational
 
@@ -34,30 +35,31 @@ UNITS = {
     "events": "number",
     "workload": "factor",
     "servers": "number",
+    "intensity": "share of what the servers carry",
 }
 """Of numbers, by the part before the point, and of fields of a grid."""
 
 
-def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), against: str | None = None) -> list[Chart]:
-    """Return a chart for each number and each combination of the fields that are neither drawn against nor the policy.
+def panels_of(
+    grid: Grid, numbers: Sequence[str], against: str | None
+) -> tuple[list[str], str, dict[str, list[Any]], list[dict[str, Any]]]:
+    """Return the numbers to draw, the field to draw against, the values of all fields, and those held in each panel.
 
-    Numbers are those of the CSV, such as ``reward``, ``queue`` or ``utilisation.cpu``; unless given, that by which
-    policies are judged. The field to draw against is, unless given, the first but the policy with several values.
+    Raises InputError for names that the grid does not have, and for more panels than a picture has room for; nothing
+    needs to have run.
     """
-    groups = summary(grid, store)
-    if not groups:
-        raise InputError("--plot: no cell of the grid is finished, so there is nothing to draw")
-    values = {name: list(dict.fromkeys(group.parameters[name] for group in groups)) for name in grid.parameters}
+    values = {name: list(dict.fromkeys(cell.varied[name] for cell in grid.cells)) for name in grid.parameters}
     fields = [name for name in grid.parameters if name != "policy"]
     varied = [name for name in fields if len(values[name]) > 1] or fields
     chosen = against or (varied[0] if varied else "policy")
+    if not values:
+        raise InputError("--plot: expected a grid that varies a field, which is drawn against, found none")
     if chosen not in values:
         raise InputError(f"--against: expected a field that the grid varies ({', '.join(values)}), got {against!r}")
-    wanted = list(numbers) or list(dict.fromkeys(name for one in groups if (name := headline(one.numbers))))
-    numbers_of_runs = sorted({name for group in groups for name in group.numbers})
+    wanted = list(numbers) or [name for name in HEADLINES if name in grid.numbers]
     for name in wanted:
-        if name not in numbers_of_runs:
-            raise InputError(f"--number: expected one of {', '.join(numbers_of_runs)}, got {name!r}")
+        if name not in grid.numbers:
+            raise InputError(f"--number: expected one of {', '.join(sorted(grid.numbers))}, got {name!r}")
     others = [name for name in fields if name != chosen]
     places = list(product(*(values[name] for name in others)))
     several = [name for name in others if len(values[name]) > 1]
@@ -66,13 +68,32 @@ def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), aga
             f"--plot: expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
             f"{len(places)} values of {', '.join(several) or 'nothing'}"
         )
-    held_values = [dict(zip(others, place, strict=True)) for place in places]
+    return wanted, chosen, values, [dict(zip(others, place, strict=True)) for place in places]
+
+
+def experiment_charts(
+    grid: Grid, store: Store, numbers: Sequence[str] = (), against: str | None = None, scale: str = "linear"
+) -> list[Chart]:
+    """Return a chart for each number and each combination of the fields that are neither drawn against nor the policy.
+
+    Numbers are those of the CSV, such as ``reward``, ``queue`` or ``utilisation.cpu``; unless given, that by which
+    policies are judged. The field to draw against is, unless given, the first but the policy with several values. On
+    a logarithmic scale of the numbers what is below 1 is linear where some are 0 or less, so that these are seen.
+    """
+    groups = summary(grid, store)
+    if not groups:
+        raise InputError("--plot: no cell of the grid is finished, so there is nothing to draw")
+    wanted, chosen, values, held_values = panels_of(grid, numbers, against)
     theory = references(grid) if "reward" in wanted else {}
-    return [
+    charts = [
         _chart(groups, name, chosen, values, place, theory if name == "reward" else {})
         for name in wanted
         for place in held_values
     ]
+    if scale == "linear":
+        return charts
+    positive = all(y > 0 for chart in charts for curve in chart.curves for y in curve.y)
+    return [replace(chart, yscale="log" if positive else "symlog") for chart in charts]
 
 
 def _chart(
@@ -100,9 +121,8 @@ def _chart(
             banded = intervals if all(isfinite(one.half_width) for one in intervals) else ()
             low, high = [one.low for one in banded], [one.high for one in banded]
             means, look = [one.mean for one in intervals], "marks" if x is None else "line"
-            curves.append(
-                Curve(str(policy or number).rpartition(":")[2], list(map(float, places)), means, low, high, look)
-            )
+            curve = Curve(str(policy or number).rpartition(":")[2], list(map(float, places)), means, low, high, look)
+            curves.append(curve if number == "growth" else above_zero(curve))  # the only number that may be negative
     # policies at one place have the same reference, which is drawn once
     references_here = {
         (at[str(group.parameters[against])], known[point])
@@ -117,8 +137,13 @@ def _chart(
         lines,
         title=", ".join(f"{name} = {value}" for name, value in place.items() if len(values[name]) > 1),
         xscale=scale,
-        xticks=() if x is not None else [(float(n), str(value)) for n, value in enumerate(values[against])],
+        # words, and a few whole numbers, are labelled each
+        xticks=() if x is not None and not _are_few(x) else [(at[str(v)], str(v)) for v in values[against]],
     )
+
+
+def _are_few(x: Sequence[float]) -> bool:
+    return len(x) <= 6 and all(value == int(value) for value in x) and not is_logarithmic(x)
 
 
 def _theory(known: Sequence[tuple[float, Reference]], *, joined: bool) -> tuple[list[Curve], list[Line]]:

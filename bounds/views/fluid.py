@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
-from bounds.views.text import packed
+from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import Segment, State
@@ -133,7 +133,7 @@ def path_csv(path: FluidPath, points: int) -> str:
 
 MOST_DRAWN = len(PALETTE)  # types and configurations that are drawn, one a colour
 
-TIME = "time (s)"
+TIME = f"time ({UNIT_OF_THE_FILE})"
 
 
 def _look(j: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.region import outline
+from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
@@ -93,8 +94,8 @@ def picture_of_flow(
         fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
     right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
-    finish(right, xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None),
-           title="length of the queues")  # fmt: skip
+    time, length = f"time / n ({UNIT_OF_THE_FILE})", r"$\sqrt{2V}$ / n (jobs)"
+    finish(right, xlabel=time, ylabel=length, xlim=(0, until), ylim=(0, None), title="length of the queues")
     save(picture, target)
 
 

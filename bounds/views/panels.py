@@ -7,7 +7,8 @@ a line. `draw` puts one on axes, and `rows` writes it as a table: what stands in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,18 @@ class Curve:
     high: Sequence[float] = ()
     look: str = "line"
     grows: Sequence[bool] = ()
+
+
+def above_zero(curve: Curve) -> Curve:
+    """Return a curve of a quantity that is never negative with a band that does not reach down to 0.
+
+    Where a lower end would, those of the curve are of the interval of the logarithm, mean exp(-half width / mean), by
+    the delta method; the upper ends stay.
+    """
+    if not len(curve.low) or min(curve.low) > 0:
+        return curve
+    pairs = zip(curve.y, curve.low, strict=True)
+    return replace(curve, low=[mean * exp((low - mean) / mean) if mean > 0 else 0.0 for mean, low in pairs])
 
 
 @dataclass(frozen=True)

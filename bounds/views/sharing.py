@@ -13,6 +13,7 @@ from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Bars, Chart, Curve, draw, in_rows
 from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
+from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.sharing import History
 from theory.errors import quoted
 from theory.numbers import text, total
@@ -217,8 +218,8 @@ def picture_of_history(history: History, cluster: Cluster, path: str | Path) -> 
         for n, user in enumerate(cluster.users[:10])
     ]
     picture, (left, right) = figure(PAGE, 2.9, 2)
-    draw(left, Chart("time (s)", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)))
-    draw(right, Chart("time (s)", "tasks (number)", tasks, ylim=(0, None)))
+    draw(left, Chart(f"time ({UNIT_OF_THE_FILE})", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)))
+    draw(right, Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", tasks, ylim=(0, None)))
     save(picture, path)
 
 
@@ -227,7 +228,7 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
     """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
     charts = [
         Chart(
-            "time (s)",
+            f"time ({UNIT_OF_THE_FILE})",
             "in use (share)",
             [
                 Curve(name, one.time.tolist(), one.utilisation[:, i, r].tolist(), look="steps")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer, named
-from bounds.views.panels import Chart, Curve, Line, draw
+from bounds.views.panels import Chart, Curve, Line, above_zero, draw
 from bounds.views.pictures import figure, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import INTERVALS, Number, many, with_interval
+from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
@@ -309,9 +309,9 @@ def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array]
     at, mean, low, high = result.curve() if values is None else result.curve_of(values)
     if replications([result]) < 2:
         return Curve(name or result.policy.name, at.tolist(), mean.tolist())
-    # the band of a queue, a share or a count ends at 0
-    low = low if values is None and isinstance(result, LossResult) else low.clip(min=0.0)
-    return Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
+    curve = Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
+    # a queue, a share or a count is never negative
+    return curve if values is None and isinstance(result, LossResult) else above_zero(curve)
 
 
 def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), title: str = "") -> Chart:
@@ -319,7 +319,7 @@ def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), 
     run = results[0].runs[0]
     warmup = float(run.measures.edges[run.first])
     return Chart(
-        f"time ({results[0].scenario.unit})",
+        f"time ({unit_of_time(results[0].scenario)})",
         "reward (per server)" if isinstance(results[0], LossResult) else "queue (jobs)",
         [curve_of(result) for result in results],
         lines,

@@ -47,6 +47,14 @@ def many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+UNIT_OF_THE_FILE = "unit of the file"  # of times, as service rates in a file have no unit of their own
+
+
+def unit_of_time(scenario: Any) -> str:
+    """Return the unit of time of a scenario: slots, seconds of a trace, or that of the service rates in the file."""
+    return str(scenario.unit) if scenario.unit == "slots" or scenario.jobs is not None else UNIT_OF_THE_FILE
+
+
 INTERVALS = "intervals in brackets are of 95 % confidence"  # a line of every text with intervals
 
 

@@ -139,6 +139,7 @@ GALLERY: dict[str, Any] = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 10_000,
+    "thumbnail_size": (704, 480),
     "within_subsection_order": "FileNameSortKey",
 }
 """The configuration of sphinx-gallery."""

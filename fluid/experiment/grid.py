@@ -14,13 +14,14 @@
     [vary]                              # every combination
     policy = ["dra", "first-fit"]
     servers = [100, 1000]
-    workload = [0.9, 1.0]               # factors of the instance's workload, optional
+    workload = [0.9, 1.0]               # factors of the instance's workload, optional; or intensity = [0.8, 0.89]
     reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
 
 What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
 instance hold where the grid does not say otherwise, in its own table ``[simulation]`` or under ``[vary]``. For slotted
 policies the instance may be a law of sizes (`fluid.files.tables`); ``workload`` is then a factor of its rate, and
-``servers`` may stand in its file.
+``servers`` may stand in its file. ``intensity`` is the traffic intensity that the workload is scaled to; where jobs
+come from a trace, the times of their arrivals are stretched, so that the workload measured in it has that intensity.
 
 Arrivals from a trace, ``arrivals = ["poisson", { trace = "jobs.csv", stretch = 0.8 }]``, name a file beside the grid
 (in ``[simulation]`` of the instance, beside the instance). Where all cells have a trace, types of the instance may
@@ -45,24 +46,26 @@ import numpy as np
 from fluid.experiment.store import versions
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
 from fluid.traces.file import digest_of, trace_of
-from fluid.traces.jobs import same_jobs, trace_warnings
+from fluid.traces.jobs import same_jobs, trace_warnings, typed_jobs
 from theory.errors import InputError, TooLargeError, meant
 from theory.files.code import names_own_code
 from theory.files.document import Fields, read_document
-from theory.files.instances import instance_document, parse_instance
+from theory.files.instances import instance_document
 from theory.files.sizes import Sizes, read_sizes, sizes_document
-from theory.instance import Instance
+from theory.instance import Additive, Instance
 from theory.numbers import rational, text
 from theory.region.membership import traffic_intensity
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
 
-FORMAT = 2
+FORMAT = 3
 """Part of every cell's key: raised when the same cell would give another result."""
 
 SEEDS = 1
@@ -74,7 +77,7 @@ ARRIVING = ("arrivals", "service", "initial", "rate", "intensity", "service_rate
 ONE_VALUE = ("instance", "until", "warmup", "replications", "seed")
 """Fields of a grid that have one value for all cells."""
 
-AT_THE_TOP = ("policy", "servers", "workload")
+AT_THE_TOP = ("policy", "servers", "workload", "intensity")
 """Fields that stand at the top, or vary."""
 
 BINS = 100
@@ -157,11 +160,33 @@ class Grid:
         What varies, in the order of the file.
     warnings : tuple of str
         About its traces (`fluid.traces.jobs`), each line once.
+    numbers : tuple of str
+        What its runs may give, as the CSV names it (`number_names`).
     """
 
     cells: tuple[Cell, ...]
     parameters: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+
+def number_names(scenario: Scenario, policy: Policy) -> list[str]:
+    """Return the names of the numbers that a run gives; those of reserved slots wherever a policy may hold such."""
+
+    def by_type(*numbers: str) -> list[str]:
+        return [f"{number}.{name}" for number in numbers for name in scenario.names]
+
+    resources: Sequence[str] = ("size",)
+    if isinstance(scenario, LossScenario | QueueScenario):
+        spaces = [pool.space for pool in scenario.instance.pools if isinstance(pool.space, Additive)]
+        resources = spaces[0].resources if len(spaces) == len(scenario.instance.pools) else ()
+    used = [f"utilisation.{name}" for name in resources]
+    if scenario.model != "loss":
+        queues = ["queue", *by_type("queue", "jobs"), "delay", "delay.p95", "delay.p99", "growth"]
+        return [*queues, *used, "events"]
+    idle = by_type("reserved_idle") if policy.reserves or policy.code else []
+    moved = ["migrations", "reassignments", "preemptions"]
+    return ["reward", "acceptance", *by_type("jobs", "acceptance"), *used, *moved, *idle, "events"]
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -190,7 +215,7 @@ def read_grid(path: str | Path) -> Grid:
     left_out = LeftOut()
     if "sizes" not in document and all(map(has_trace, _arrivals(simulation, varied))):
         left_out = left_to_trace(document)
-    instance = read_sizes(place) if "sizes" in document else parse_instance(left_out.filled(document), str(place))
+    instance = read_sizes(place) if "sizes" in document else left_out.parsed(document, str(place))
     if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
@@ -205,6 +230,7 @@ def read_grid(path: str | Path) -> Grid:
     policies = _policies(fields, varied.get("policy") or [fixed["policy"]], Path(path).parent)
     _refuse_unknown(fields, varied, own, {option for one in policies.values() for option in one.policy.options})
     cells = []
+    numbers: dict[str, None] = {}
     warnings = dict.fromkeys(
         f"{path}: vary.{name}: no policy of the grid reads it"
         for name in varied
@@ -215,12 +241,13 @@ def read_grid(path: str | Path) -> Grid:
         settings = {**fixed, **chosen}
         here = "arrivals" in chosen or "arrivals" in own
         folder, times = Path(path).parent if here else place.parent, (until, warmup, seed)
-        what = (instance, left_out)
+        what, running = (instance, left_out), policies[settings["policy"]].policy
         cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, policies)
         warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
+        numbers |= dict.fromkeys(number_names(scenario, running))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
-    return Grid(tuple(cells), tuple(varied), tuple(warnings))
+    return Grid(tuple(cells), tuple(varied), tuple(warnings), tuple(numbers))
 
 
 def _varied(fields: Fields, own: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -288,7 +315,7 @@ def _simulation(fields: Fields) -> dict[str, Any]:
         return {}
     table = fields.table("simulation")
     for name in table.names():
-        if name in AT_THE_TOP:
+        if name in AT_THE_TOP and name != "intensity":  # which is a field of laws of sizes, too
             table.fail(name, "belongs at the top of the file, or under [vary] with a list of values")
         if name in ONE_VALUE:
             table.fail(name, "belongs at the top of the file")
@@ -358,6 +385,9 @@ def _document(
             if field in table and factor != 1:
                 table[field] = text(rational(table[field]) * factor)
     else:
+        if "intensity" in table and factor != 1:
+            fields.fail("intensity", "expected a traffic intensity or a factor of the workload, got both")
+        factor *= _factor_of_intensity(fields, instance, table, servers, base)
         what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
         for j in left_out.workload:
             del what["type"][j]["workload"]
@@ -374,6 +404,38 @@ def _document(
     }
     scenario = _scenario(document, named_policy.policy, fields.source)
     return document, scenario, _intensity(scenario, factor, base)
+
+
+def _factor_of_intensity(
+    fields: Fields, instance: Instance, table: dict[str, Any], servers: int, base: Callable[[], Fraction]
+) -> Fraction:
+    """Take the traffic intensity out of the table of a cell, and return the factor of the workload that attains it.
+
+    A trace is stretched instead: its workload, as Little's law has it, is divided by what its times are multiplied by.
+    """
+    if "intensity" not in table:
+        return Fraction(1)
+    expected, value = "a traffic intensity greater than 0", table.pop("intensity")
+    try:
+        wanted = rational(value)
+    except ValueError as error:
+        fields.fail("intensity", f"expected {expected}, got {error}")
+    if wanted <= 0:
+        fields.fail("intensity", f"expected {expected}, got {value}")
+    file = trace_of(Fields(table, fields.source, "simulation"), None)
+    if file is None:
+        present = base()
+    else:
+        every_type = LeftOut(tuple(range(len(instance.types))))
+        measured, _ = every_type.measured(instance, typed_jobs(file, instance, present=False), servers)
+        present = traffic_intensity(measured)
+    if present == 0:
+        fields.fail("intensity", "expected types with a workload, which is scaled, found none")
+    if file is None:
+        return wanted / present
+    stretch = (file.stretch * present / wanted).limit_denominator(10**6)
+    table["arrivals"] = {**table["arrivals"], "stretch": text(stretch)}
+    return Fraction(1)
 
 
 def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, source: str) -> list[str]:

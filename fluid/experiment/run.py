@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fluid.experiment.grid import Cell, Grid, scenario_of
 from fluid.experiment.store import Store
+from fluid.files.left_out import has_trace
 from fluid.parallel import run_all
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import quantile
@@ -88,20 +89,37 @@ def run_experiment(
     there = total - sum(times[cell.key] for cell in waiting)
     if say is not None:
         say(Progress(there, total, 0.0, 0.0))
-    tasks = [(cell,) for cell in waiting]
-    for number, (numbers, seconds) in run_all(run_cell, tasks, workers=workers, engine=engine):
-        cell = waiting[number]
-        store.put(cell.key, cell.replication, cell.varied, numbers, seconds)
-        done += 1
-        if say is not None:
-            rate = done / max(time.monotonic() - begin, 1e-9)
-            there += times[cell.key]
-            say(Progress(there, total, rate, (len(waiting) - done) / rate))
-    return done
+    # cells of a trace that differ in the replication alone: the first is run, and the others if it has drawn a number
+    others: dict[str, list[Cell]] = {}
+    ahead: list[Cell] = []
+    for cell in waiting:
+        alike = replace(cell, replication=0).key if has_trace(cell.document["simulation"]) else cell.key
+        if alike in others:
+            others[alike].append(cell)
+        else:
+            others[alike] = [cell]
+            ahead.append(cell)
+    followers = {cells[0].key: cells[1:] for cells in others.values()}
+    while True:  # once where nothing waits, too: a wrong engine is refused
+        later: list[Cell] = []
+        tasks = [(cell,) for cell in ahead]
+        for number, (numbers, seconds, drew) in run_all(run_cell, tasks, workers=workers, engine=engine):
+            rest = followers.pop(ahead[number].key, [])
+            later += rest if drew else []
+            for cell in (ahead[number], *(() if drew else rest)):
+                store.put(cell.key, cell.replication, cell.varied, numbers, seconds if cell is ahead[number] else 0.0)
+                done += 1
+                there += times[cell.key]
+            if say is not None:
+                rate = done / max(time.monotonic() - begin, 1e-9)
+                say(Progress(there, total, rate, (len(waiting) - done) / rate))
+        if not later:
+            return done
+        ahead = later
 
 
-def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
-    """Run a cell; return its numbers, which depend on its content alone, and the seconds that it took."""
+def run_cell(cell: Cell) -> tuple[dict[str, float | None], float, bool]:
+    """Run a cell; return its numbers, which depend on its content alone, its seconds, and whether it drew a number."""
     begin = time.perf_counter()
     chosen_policy = policy(cell.document["policy"])
     refuse_other_code(chosen_policy, cell.document["policy"], cell.document["own"])
@@ -113,11 +131,11 @@ def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
         where = f" [{place}{', ' if place else ''}replication {cell.replication}]"
         raise type(error)(str(error).removeprefix("--") + where) from None
     numbers = loss_numbers(run) if chosen_policy.model == "loss" else queue_numbers(run)
-    return numbers, time.perf_counter() - begin
+    return numbers, time.perf_counter() - begin, run.drew
 
 
 def loss_numbers(run: Run) -> dict[str, float | None]:
-    """Return the numbers of a run: averages over [W, T]; null for the acceptance of a type that never came."""
+    """Return the numbers of a run: averages over [W, T]; null for the acceptance of what never came."""
     scenario, measures, first = run.scenario, run.measures, run.first
     spans = run.spans[first:]
     jobs = np.average(run.jobs[first:], axis=0, weights=spans)
@@ -133,7 +151,8 @@ def loss_numbers(run: Run) -> dict[str, float | None]:
         numbers[{"reassigned": "reassignments", "preempted": "preemptions"}.get(name, name)] = total
     if measures.slots.any():  # the policy holds slots ready
         numbers |= {f"reserved_idle.{name}": float(slots[j] - jobs[j]) for j, name in enumerate(scenario.names)}
-    return numbers | _drift(run.reward[first:]) | {"events": float(run.events)}
+    accepted = float(starts.sum() / arrivals.sum()) if arrivals.sum() else None
+    return numbers | _drift(run.reward[first:]) | {"events": float(run.events), "acceptance": accepted}
 
 
 def queue_numbers(run: Run) -> dict[str, float | None]:

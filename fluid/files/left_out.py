@@ -1,21 +1,24 @@
-"""What the types of an instance may leave out where a trace says which jobs come: ``workload`` and ``reward``."""
+"""What a file may leave out where a trace says which jobs come: workload and reward of types, and a law of sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fluid.traces.file import TraceFile
-from fluid.traces.jobs import TraceJobs, typed_jobs
+from fluid.traces.file import TraceFile, on_file, trace_of
+from fluid.traces.jobs import TraceJobs, sized_jobs, typed_jobs
+from fluid.traces.model import MICROSECONDS
 from theory.errors import InputError, quoted
-from theory.files.document import read_document
-from theory.files.instances import parse_instance, read_instance
+from theory.files.document import Fields
+from theory.files.instances import parse_instance, without_workload
+from theory.files.sizes import LAWS, Sizes, parse_sizes
 from theory.instance import Instance
+from theory.partition.laws import empirical
 
 FINEST = 10**9
 """Largest denominator of a workload that is taken from a trace."""
@@ -28,30 +31,17 @@ class LeftOut:
     workload: tuple[int, ...] = ()
     reward: bool = False
 
-    def filled(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a document without its table ``[simulation]``, and with a value for what it leaves out."""
-        completed = {name: value for name, value in document.items() if name != "simulation"}
-        if self.workload or self.reward:
-            reward = {"reward": 1} if self.reward else {}
-            without = set(self.workload)
-            completed["type"] = [
-                {**kind, **reward, **({"workload": 0} if j in without else {})}
-                for j, kind in enumerate(completed["type"])
-            ]
-        return completed
+    def parsed(self, document: Mapping[str, Any], source: str) -> Instance:
+        """Return the instance of a document, with workload 0 and reward 1 where these are left out."""
+        if self.reward:
+            document = {**document, "type": [{**kind, "reward": 1} for kind in document["type"]]}
+        return parse_instance(document, source, workload_needed=not self.workload)
 
-    def measured(
-        self, instance: Instance, traced: TraceJobs | None, servers: int, source: str
-    ) -> tuple[Instance, tuple[str, ...]]:
-        """Return the instance with the workloads of the trace, and the notes on that.
-
-        Raises InputError where a workload is left out and there is no trace.
-        """
+    def measured(self, instance: Instance, traced: TraceJobs | None, servers: int) -> tuple[Instance, tuple[str, ...]]:
+        """Return the instance with the workloads of the trace, and the notes on that."""
         notes = ("types have no reward: each job counts 1",) if self.reward else ()
-        if not self.workload:
+        if not self.workload or traced is None:
             return instance, notes
-        if traced is None:
-            raise InputError(f"{source}: type[{self.workload[0] + 1}].workload: missing, expected a number")
         times, types, durations = traced.arriving
         # Little's law: total time in service per server and unit of time, from the first arrival to the last, is the
         # mean number of jobs of a type on a server if none were refused or kept waiting
@@ -77,18 +67,37 @@ def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
     kinds = document.get("type")
     if not isinstance(kinds, list) or not all(isinstance(kind, Mapping) for kind in kinds):
         return LeftOut()
-    return LeftOut(
-        tuple(j for j, kind in enumerate(kinds) if "workload" not in kind),
-        bool(kinds) and not any("reward" in kind for kind in kinds),
-    )
+    return LeftOut(without_workload(document), bool(kinds) and not any("reward" in kind for kind in kinds))
 
 
-def read_measured(path: Path, trace: Path | None, servers: int | None) -> tuple[Instance, tuple[str, ...]]:
-    """Read an instance whose types may leave out their workload where a trace on a number of servers gives it.
+def trace_in(
+    document: Mapping[str, Any], path: Path, trace: Path | None, *, drop_open: bool = False
+) -> TraceFile | None:
+    """Return the trace of ``[simulation.arrivals]``, if any, with the file `trace` in its place if one is given."""
+    table = document.get("simulation", {})
+    stated = trace_of(Fields(table, str(path), "simulation"), path.parent) if has_trace(table) else None
+    return on_file(stated, trace, drop_open=drop_open)
+
+
+def measured_instance(
+    document: Mapping[str, Any], path: Path, trace: Path | None, servers: int | None
+) -> tuple[Instance, tuple[str, ...]]:
+    """Return the instance of a file whose types may leave out their workload where a trace gives it.
+
+    Parameters
+    ----------
+    document : mapping
+    path : Path
+        Of the file.
+    trace : Path, optional
+        In place of that of ``[simulation.arrivals]``, and read as that table says.
+    servers : int, optional
+        Number of servers that the jobs of the trace come to.
 
     Returns
     -------
     Instance
+        Types without a service rate have the inverse of their mean service in the trace: time is in seconds.
     tuple of str
         What was measured and assumed, with the notes of the trace.
 
@@ -97,15 +106,44 @@ def read_measured(path: Path, trace: Path | None, servers: int | None) -> tuple[
     InputError
         A trace without a number of servers, or beside types that all have a workload.
     """
-    if trace is None:
-        return read_instance(path), ()
-    if servers is None:
-        raise InputError("--trace: expected --servers L beside it: the workload is the mean number of jobs per server")
-    document = read_document(path)
-    left_out = left_to_trace(document)
-    if not left_out.workload:
+    file, left_out = trace_in(document, path, trace), left_to_trace(document)
+    if trace is not None and not left_out.workload:
         raise InputError(f"{path}: --trace: expected types without workload, which a trace gives; all have one")
-    instance = parse_instance(left_out.filled(document), str(path))
-    traced = typed_jobs(TraceFile(trace), instance, present=False)
-    instance, notes = left_out.measured(instance, traced, servers, str(path))
-    return instance, (*traced.notes, *notes)
+    if file is None or not left_out.workload:
+        return parse_instance(document, str(path)), ()
+    if servers is None:
+        place = f"{path}: simulation.arrivals" if trace is None else "--trace"
+        raise InputError(f"{place}: expected --servers L beside it: the workload is the mean number of jobs per server")
+    instance = left_out.parsed(document, str(path))
+    traced = typed_jobs(file, instance, present=False)
+    instance, notes = left_out.measured(instance, traced, servers)
+    _, types, durations = traced.arriving
+    number = np.bincount(types, minlength=len(instance.types))
+    stays = np.bincount(types, weights=durations, minlength=len(instance.types)) / np.maximum(number, 1)
+    kinds = list(instance.types)
+    for j in left_out.workload:
+        if "service_rate" not in document["type"][j] and stays[j] > 0:
+            kinds[j] = replace(kinds[j], service_rate=1 / Fraction(float(stays[j])).limit_denominator(FINEST))
+    shown = ", ".join(f"{quoted(kinds[j].name)} {float(kinds[j].service_rate):.4g}" for j in left_out.workload)
+    return replace(instance, types=tuple(kinds)), (*traced.notes, *notes, f"service rates, per second: {shown}")
+
+
+def measured_sizes(document: Mapping[str, Any], path: Path, trace: Path | None) -> tuple[Sizes, tuple[str, ...]]:
+    """Return what a size file says, with the law of `trace`, or that of ``[simulation.arrivals]`` if it has no law.
+
+    The probability of a size is its part of the jobs in service, as a law divides a workload. There are notes on that.
+    """
+    file, table = trace_in(document, path, trace), document.get("sizes")
+    if not isinstance(table, Mapping) or file is None or (trace is None and any(law in table for law in LAWS)):
+        return parse_sizes(document, str(path), path.parent), ()
+    law, traced = sized_jobs(file, present=False)
+    times, places, durations = traced.arriving
+    busy = np.bincount(places, weights=durations * MICROSECONDS, minlength=len(law.sizes))
+    span = max(float(times[-1] - times[0]), float(durations.max()))
+    if not busy.any():
+        raise InputError(f"{file.path}: expected jobs with some time in service")
+    parts = {Fraction(size, law.capacity): round(x) for size, x in zip(law.sizes.tolist(), busy.tolist(), strict=True)}
+    others = {name: value for name, value in table.items() if name not in LAWS}
+    sizes = parse_sizes({**document, "sizes": {**others, "items": [1]}}, str(path), path.parent)
+    shown = f"{float(durations.sum()) / span:.6g} jobs in service on average, of {len(law.sizes):,} sizes"
+    return replace(sizes, law=empirical(parts), counts=()), (*traced.notes, f"law of sizes from the trace: {shown}")

@@ -19,7 +19,6 @@ from fluid.simulation.slotted.sizes import size_law
 from fluid.traces.jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
 from theory.errors import InputError
-from theory.files.instances import parse_instance
 from theory.files.sizes import Sizes, parse_sizes
 from theory.instance import Instance
 from theory.region.membership import traffic_intensity
@@ -137,7 +136,7 @@ def read_scenario(
             how,
         )
     left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
-    instance = parse_instance(left_out.filled(document), source)
+    instance = left_out.parsed(document, source)
     slotted = policy.model == "slotted"
     parsed = (
         parse_slotted(table, source, instance, folder, policy.options)
@@ -146,7 +145,7 @@ def read_scenario(
     )
     given: Any = with_trace(parsed, trace, drop_open=drop_open)
     traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
-    instance, notes = left_out.measured(instance, traced, times.servers, source)
+    instance, notes = left_out.measured(instance, traced, times.servers)
     if policy.model == "loss":
         how["synchronised"] = synchronised
     scenario_of: Callable[..., Scenario] = _slotted if slotted else _loss if policy.model == "loss" else _queue

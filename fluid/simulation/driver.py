@@ -6,7 +6,7 @@ one after another, on the processes of this machine, or on a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -72,7 +72,8 @@ def run_once(
     """
     if policy.model != scenario.model:
         raise ArgumentError(f"policy: {policy.name} is not a policy for {scenario.title}")
-    arrival_rng, policy_rng, start_rng = (np.random.default_rng(s) for s in sequence(seed).spawn(3))
+    streams = arrival_rng, policy_rng, start_rng = [np.random.default_rng(s) for s in sequence(seed).spawn(3)]
+    unused = [stream.bit_generator.state for stream in streams]
     setting = scenario.setting()
     state = prepared(policy, setting, python=python)
     measures = scenario.measures()
@@ -103,7 +104,8 @@ def run_once(
         if measures.now[0] <= measures.edges[measures.first[0]]:  # within the warm-up: nothing has been measured
             raise
         return Run(scenario, reached(measures), state, seconds, interpreted, interrupted=True)
-    return Run(scenario, measures, state, seconds, interpreted)
+    drew = [stream.bit_generator.state for stream in streams] != unused
+    return Run(scenario, measures, state, seconds, interpreted, drew=drew)
 
 
 def _state_after_answers(
@@ -202,13 +204,23 @@ def replicate(
     total = len(done) + len(wanted)
     if progress is not None and wanted:
         progress(f"{policy.name}: starting")
-    try:
-        if engine == "local" and (len(wanted) == 1 or workers == 1):
-            runs = ((r, _run_replication(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
+
+    def runs(numbers: list[int]) -> Iterator[tuple[int, Run]]:
+        if engine == "local" and (len(numbers) == 1 or workers == 1):
+            yield from ((r, _run_replication(policy, scenario, seed_of(seed, r), progress)) for r in numbers)
         else:
-            tasks = [(policy, scenario, seed_of(seed, r), None) for r in wanted]
-            runs = ((wanted[i], run) for i, run in run_all(_run_replication, tasks, workers=workers, engine=engine))
-        for r, bare in runs:
+            tasks = [(policy, scenario, seed_of(seed, r), None) for r in numbers]
+            done = run_all(_run_replication, tasks, workers=workers, engine=engine)
+            yield from ((numbers[i], run) for i, run in done)
+
+    def runs_of_a_trace() -> Iterator[tuple[int, Run]]:
+        """Yield the first run, and the others, which are copies of it if it draws nothing."""
+        for r, run in runs(wanted[:1]):
+            yield r, run
+            yield from runs(wanted[1:]) if run.drew else ((other, run) for other in wanted[1:])
+
+    try:
+        for r, bare in runs(wanted) if scenario.jobs is None or len(wanted) < 2 else runs_of_a_trace():
             run = replace(bare, scenario=scenario)
             if run.interrupted:
                 done, interrupted = done or {r: run}, True

@@ -40,6 +40,8 @@ class Run(Shown):
         Events that ran as Python, while the loop was being compiled or since it could not be.
     interrupted : bool
         Whether Ctrl-C ended it early: the measures then end with the time that was reached.
+    drew : bool
+        Whether a number was drawn; if not, every seed gives this run.
     """
 
     scenario: Any
@@ -48,6 +50,7 @@ class Run(Shown):
     seconds: float
     interpreted: int = 0
     interrupted: bool = False
+    drew: bool = True
 
     @property
     def first(self) -> int:

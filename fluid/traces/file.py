@@ -80,7 +80,9 @@ class TraceFile:
         InputError
             A file that is no trace, or another one than the digest says.
         """
-        return _kept(self) if self.digest else _read(self)
+        stored = replace(self, stretch=Fraction(1))  # one reading for grids of many factors
+        trace = _kept(stored) if self.digest else _read(stored)
+        return trace if self.stretch == 1 else stretched(trace, self.stretch)
 
 
 def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
@@ -153,6 +155,4 @@ def _read(file: TraceFile) -> Trace:
         trace = read_trace(file.path, drop_open=file.drop_open)
     else:
         trace = read_mapped(file.path, file.columns)
-    if file.completed:
-        trace = completed(trace)
-    return trace if file.stretch == 1 else stretched(trace, file.stretch)
+    return completed(trace) if file.completed else trace

@@ -214,7 +214,7 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run([*words, "--plot", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"%PDF")
     for wrong, expected in (
-        (["--plot", str(picture), "--number", "profit"], "--number: expected one of acceptance.large"),
+        (["--plot", str(picture), "--number", "profit"], "--number: expected one of acceptance, acceptance.large"),
         (["--plot", str(picture), "--against", "seed"], "--against: expected a field that the grid varies"),
         (["--number", "reward"], "expected --plot beside it"),
     ):

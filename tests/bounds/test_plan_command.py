@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.example import names
 from bounds.views.answers import schema
+from fluid.traces import completed, powers_of_half, read_trace, single_resource
 
 ROOT = Path(__file__).parents[2]
 TYPES, LOG = ROOT / "examples" / "vm_types.csv", ROOT / "examples" / "vm_log.csv"
@@ -93,6 +95,42 @@ def test_types_of_the_catalogue_have_the_names_of_the_log(tmp_path: Path, capsys
     assert any(
         'types that the log does not name are left out: "aws:m5.12xlarge"' in note for note in plan["log"]["notes"]
     )
+
+
+SIZES = "".join(f'[[type]]\nname = "1/{n}"\ndemand = {{ size = "1/{n}" }}\n' for n in (1, 2, 4, 8, 16, 32, 64, 128))
+"""Types of sizes that are powers of a half; the largest share of a server that a task asks is rounded up to one."""
+
+
+@pytest.mark.parametrize(
+    ("file", "more"),
+    [
+        ("google2011_part0_attempts.csv.gz", "completed = true"),
+        ("alibaba_gpu2023_pods.csv.gz", "capacity = { cpu = 96, memory = 393216, gpu = 8 }"),
+    ],
+)
+def test_real_logs(file: str, more: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file of types says how a log is read, as that of an instance does."""
+    types = tmp_path / "types.toml"
+    types.write_text(f'{SIZES}[simulation.arrivals]\ntrace = "another.csv"\ntypes = "powers-of-half"\n{more}\n')
+    plan = answer(f"plan {types} {data / file} --server size=1 --accept 0.95 --policy first-fit", capsys)
+    jsonschema.validate(plan, schema("plan"))
+    assert check(plan["certificate"])
+    (row,) = plan["policies"]
+    assert row["one_less"] < 0.95 <= row["attained"]
+    carries, peak = plan["carries"], plan["peak"]
+    assert carries["lower"] <= carries["upper"] <= peak["upper"]
+    size = sum(row["jobs"] / int(row["type"][2:]) for row in plan["workload"])
+    assert size <= carries["upper"], "the servers that carry the workload are no fewer than its size"
+    # sizes that divide each other fill servers: the fullest instant needs its total size, rounded up
+    trace = read_trace(data / file)
+    capacity = [96, 393216, 8] if file.startswith("alibaba") else None
+    trace = single_resource(trace if capacity else completed(trace), capacity)
+    sizes = 128 // 2 ** powers_of_half(trace)
+    begin = np.maximum(trace.arrival, 0)
+    times = np.concatenate([begin, begin + trace.duration])
+    order = np.lexsort((np.arange(len(times)) < len(trace), times))  # departures first
+    fullest = np.cumsum(np.concatenate([sizes, -sizes])[order]).max()
+    assert peak["lower"] <= -(-int(fullest) // 128) <= peak["upper"]
 
 
 def test_a_waiting_time(capsys: pytest.CaptureFixture[str]) -> None:

@@ -183,7 +183,7 @@ def test_traces(rows: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixt
         ),
         (
             "[vary]\nworkloads = [1]\n",
-            "vary.workloads: unknown field; under [vary] stand policy, servers, workload, and t",
+            "vary.workloads: unknown field; under [vary] stand policy, servers, workload, intensity, and t",
         ),
         (
             "[simulation]\nservise = 1\n",
@@ -336,7 +336,7 @@ def test_a_required_field_with_a_slip_is_named(tmp_path: Path, capsys: pytest.Ca
     path = tmp_path / "slip.toml"
     path.write_text(Path(FOUR).read_text().replace("workload", "worklaod", 1))
     assert run(["solve", str(path)]) == 2
-    assert "workload: missing, expected a number of at least 0; there is a field worklaod\n" in capsys.readouterr().err
+    assert "(--trace LOG --servers L); there is a field worklaod\n" in capsys.readouterr().err
 
 
 POOLS = """

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bounds.cli import run
 from bounds.results import claims
@@ -19,7 +21,7 @@ from bounds.results.autoscaling.traces import window
 from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import REGISTRY, Effort, modules, reproductions
 from bounds.results.run import ENDINGS, reproduce, table
-from bounds.views.panels import Panel
+from bounds.views.panels import Curve, Panel, above_zero
 from tests.bounds.test_schemas import schema
 from theory.errors import InputError
 from theory.greedy.workload_scaling import scaling
@@ -209,3 +211,26 @@ def test_universal_partition_tiles_the_line() -> None:
         assert ends[0][0] == pytest.approx(2.0**-depth)
         assert ends[-1][1] == 1.0
         assert all(a[1] == pytest.approx(b[0]) for a, b in pairwise(ends))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e7)), min_size=1))
+def test_a_band_of_what_is_never_negative_is_not_cut_at_0(points: list[tuple[float, float]]) -> None:
+    mean, width = zip(*points, strict=True)
+    low, high = ([m + sign * w for m, w in points] for sign in (-1, 1))
+    curve = Curve("queue", range(len(points)), mean, low, high)
+    shown = above_zero(curve)
+    assert shown.high == high
+    if min(low) > 0:
+        assert shown == curve
+    for m, w, end in zip(mean, width, shown.low, strict=True):
+        assert max(0.0, m - w) <= end * (1 + 1e-9) + 1e-9
+        assert end <= m
+        assert end > 0 or m == 0 or w / m > 700, "e to the power of a width over 700 means is no float"
+
+
+def test_stored_bands_are_not_cut_at_0() -> None:
+    stored = json.loads((Path(__file__).parents[2] / "docs" / "atlas" / "panels.json").read_text())
+    curves = [curve for result in stored for panel in result["panels"] for curve in panel.get("curves", ())]
+    assert len(curves) > 50
+    cut = [curve["name"] for curve in curves for y, low in zip(curve["y"], curve["low"], strict=False) if low == 0 < y]
+    assert cut == []

@@ -28,10 +28,19 @@ def read_instance(path: str | Path) -> Instance:
     return parse_instance(read_document(path), str(path))
 
 
-def parse_instance(document: Mapping[str, Any], source: str = "instance") -> Instance:
+def without_workload(document: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the places of the types that leave out their workload; none where a document has no list of types."""
+    kinds = document.get("type")
+    if not isinstance(kinds, list) or not all(isinstance(kind, Mapping) for kind in kinds):
+        return ()
+    return tuple(j for j, kind in enumerate(kinds) if "workload" not in kind)
+
+
+def parse_instance(document: Mapping[str, Any], source: str = "instance", *, workload_needed: bool = True) -> Instance:
     """Turn a document with ``server`` and ``type`` tables into an instance; `source` names it in errors.
 
-    Capacities and demands are scaled, resource by resource, to the smallest common integer unit.
+    Where no workload is needed, one that is left out is 0. Capacities and demands are scaled, resource by resource, to
+    the smallest common integer unit.
 
     Raises
     ------
@@ -59,8 +68,9 @@ def parse_instance(document: Mapping[str, Any], source: str = "instance") -> Ins
     refuse_doubles([name for name, *_ in raw], servers)
     resources = list(dict.fromkeys(resource for *_, capacity, _ in raw for resource in capacity))
     types, demands = [], []
+    has_capacity = any(capacity for *_, capacity, _ in raw)
     for fields in kinds:
-        job_type, demand = _type(fields, resources, needed=any(capacity for *_, capacity, _ in raw))
+        job_type, demand = _type(fields, resources, needed=has_capacity, workload_needed=workload_needed)
         types.append(job_type)
         demands.append(demand)
     refuse_doubles([t.name for t in types], kinds)
@@ -108,7 +118,9 @@ def _server(fields: Fields, number: int, columns: int, *, several: bool) -> _Ser
     return name, share, capacity, generators
 
 
-def _type(fields: Fields, resources: list[str], *, needed: bool) -> tuple[JobType, dict[str, Fraction]]:
+def _type(
+    fields: Fields, resources: list[str], *, needed: bool, workload_needed: bool
+) -> tuple[JobType, dict[str, Fraction]]:
     name = fields.text("name")
     demand: dict[str, Fraction] = {}
     if needed or fields.has("demand"):
@@ -120,10 +132,13 @@ def _type(fields: Fields, resources: list[str], *, needed: bool) -> tuple[JobTyp
                 table.fail(resource, f"expected a resource of some server ({expected})")
         if not any(demand.values()):
             table.fail("", "expected at least one positive demand")
+    jobs = "a number of at least 0"
+    if workload_needed and not fields.has("workload"):
+        jobs += ", or a log to measure it in (--trace LOG --servers L)"
     job_type = JobType(
         name,
         fields.number("reward", "a number greater than 0", strict=True),
-        fields.number("workload", "a number of at least 0"),
+        fields.number("workload", jobs) if workload_needed else fields.optional_number("workload", Fraction(0), jobs),
         fields.optional_number("service_rate", Fraction(1), "a number greater than 0", strict=True),
     )
     fields.finish()
@@ -213,11 +228,6 @@ def write_tables(path: str | Path, document: dict[str, Any]) -> None:
         write_json(path, document)
     else:
         write_text(path, tables_toml(document))
-
-
-def instance_toml(instance: Instance) -> str:
-    """Return the text of an instance file in TOML."""
-    return tables_toml(instance_document(instance))
 
 
 def tables_toml(document: dict[str, Any]) -> str:

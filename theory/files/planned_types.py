@@ -40,7 +40,7 @@ def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[st
     elif place.exists() or place.suffix.lower() in (".toml", ".json"):
         tables, notes = read_own_types(place), ()
     else:
-        tables, notes = catalogue_tables(_names(source), Fraction(0), "TYPES"), ()
+        tables, notes = catalogue_tables(_names(source), "TYPES"), ()
     demanded = {name for table in tables for name in table.get("demand", {})}
     unused = sorted(demanded - set(resources))
     if not demanded & set(resources):
@@ -52,7 +52,6 @@ def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[st
         {
             **{key: value for key, value in table.items() if key in ("name", "reward")},
             "demand": {name: amount for name, amount in table.get("demand", {}).items() if name in resources},
-            "workload": 0,
         }
         for table in tables
     ]

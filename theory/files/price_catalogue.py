@@ -168,8 +168,10 @@ def _found(pattern: str, source: str) -> list[str]:
     )
 
 
-def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--types") -> list[dict[str, Any]]:
+def catalogue_tables(types: Sequence[str], source: str = "--types") -> list[dict[str, Any]]:
     """Return types of the catalogue as tables of an instance file; the reward of a type is its price an hour.
+
+    They have no workload.
 
     A type is ``aws:NAME`` or ``gcp:NAME``, a whole family ``aws:m5.*``; an unknown one is refused with near names.
     """
@@ -179,7 +181,6 @@ def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--
             "name": name,
             "demand": {"cpu": machines[name].vcpu, "memory": text(machines[name].memory)},
             "reward": text(machines[name].price),
-            "workload": text(workload),
         }
         for pattern in types
         for name in _found(pattern, source)
@@ -212,7 +213,7 @@ def catalogue_instance(
     >>> catalogue_instance(["aws:m5.large", "aws:r5.large"], {"cpu": Fraction(96), "memory": Fraction(768)}).names
     ('aws:m5.large', 'aws:r5.large')
     """
-    tables = catalogue_tables(types, workload, source)
+    tables = [{**table, "workload": text(workload)} for table in catalogue_tables(types, source)]
     if set(server) != {"cpu", "memory"}:
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
     capacity = {name: text(amount) for name, amount in server.items()}

@@ -279,4 +279,4 @@ def whole_servers() -> Sequence[Panel]:
     ratios = [greedy_placement(instance, servers).reward / (servers * best) for servers in sizes]
     errors = [float(abs(ratio - greedy.reward / best)) for ratio in ratios]
     curves = [Curve("bound of Lemma B.1", sizes, allowed, look="plain"), Curve("four VM types", sizes, errors)]
-    return [Chart("servers L (number)", "difference of the ratios (1)", curves, xscale="log", yscale="log")]
+    return [Chart("servers L (number)", "difference of the ratios (share)", curves, xscale="log", yscale="log")]

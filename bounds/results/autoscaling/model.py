@@ -95,7 +95,7 @@ def tails_of_jobs() -> Sequence[Panel]:
             curves.append(Curve(rule, levels, [_tail(law.totals(), j, n) for n in levels]))
         ticks = [(n, str(n)) for n in levels]
         panels.append(
-            Chart("jobs in service n (number)", "Pr[at least n] (1)", curves, title=f"jobs of {demand}", xticks=ticks)
+            Chart("jobs in service n (number)", "tail (probability)", curves, title=f"jobs of {demand}", xticks=ticks)
         )
     return panels
 
@@ -265,4 +265,4 @@ def erlang() -> Sequence[Panel]:
         gaps = [1 - erlang_reward(instance, servers) / best for servers in sizes]
         curves.append(Curve(name, sizes, gaps))
     slope = Curve("falls like L^-1/2", sizes, [0.5 * (n / sizes[0]) ** -0.5 for n in sizes], look="plain")
-    return [Chart("servers L (number)", "1 - reward / optimum (1)", [*curves, slope], xscale="log", yscale="log")]
+    return [Chart("servers L (number)", "lost (share of optimum)", [*curves, slope], xscale="log", yscale="log")]

@@ -189,7 +189,7 @@ def tails() -> Sequence[Panel]:
             for name, height in (("bound", tail_bound), ("tail", poisson_tail)):
                 curves.append(Curve(f"{name}, e = {e:g}", means, [height(m, sign * e) for m in means], look="plain"))
         panels.append(
-            Chart("mean m (number)", "probability (1)", curves, (), title, "log", "log", ylim=(1e-12, 3), xticks=ticks)
+            Chart("mean m (number)", "tail (share)", curves, (), title, "log", "log", ylim=(1e-12, 3), xticks=ticks)
         )
     return panels
 

@@ -85,7 +85,7 @@ def table_1_panels(collections: int) -> Sequence[Panel]:
     mean = Line(f"mean ratio {ratios.mean():.4f}", float(ratios.mean()), upright=True)
     title, x = (
         f"{collections:,} collections; optimal in {float((ratios == 1).mean()):.0%}",
-        "greedy / optimal reward (1)",
+        "greedy reward (of the optimum)",
     )
     return grid, Chart(x, "collections (share)", [curve], [mean], title, ylim=(0.0, 1.03))
 
@@ -219,10 +219,10 @@ def figure_2_panels() -> Sequence[Panel]:
     ratio = np.interp(fine, scales, greedy) / np.interp(fine, scales, optimal)
     scale, least = curve.worst
     lowest = Curve(f"least, {float(least):.4f}", [float(scale)], [float(least)], look="dots")
-    x, curves = "scale of the workload (1)", [Curve("optimal", scales, optimal), Curve("greedy", scales, greedy)]
+    x, curves = "scale of workload (factor)", [Curve("optimal", scales, optimal), Curve("greedy", scales, greedy)]
     rewards = Chart(x, "reward (per server)", curves, points, ylim=(0.0, None))
     ratios = [Curve("ratio", fine.tolist(), ratio.tolist(), look="plain"), lowest]
-    return rewards, Chart(x, "greedy / optimal (1)", ratios, [Line("86 %", PRINTED_RATIO, printed=True)])
+    return rewards, Chart(x, "greedy (of optimum)", ratios, [Line("86 %", PRINTED_RATIO, printed=True)])
 
 
 @claim(

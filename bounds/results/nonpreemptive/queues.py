@@ -261,4 +261,4 @@ def figure_5_panels(servers: Sequence[int], events: float, runs: int) -> Sequenc
 )
 def figure_6_panels(intensities: Sequence[str], events: float, runs: int) -> Sequence[Panel]:
     points = [(float(z), table_1(Fraction(z)), 20) for z in intensities]
-    return _panels(points, "traffic intensity (1)", events, runs, {"beta": Fraction(98, 100)})
+    return _panels(points, "traffic intensity (share)", events, runs, {"beta": Fraction(98, 100)})

@@ -21,7 +21,7 @@ from bounds.results.decisions import FRESH_SEED, Decisions
 from bounds.results.nonpreemptive.settings import BETA, FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
-from bounds.views.panels import Chart, Curve, Line, Panel
+from bounds.views.panels import Chart, Curve, Line, Panel, above_zero
 from fluid.chains.steps import ContinuousSteps
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law
@@ -219,8 +219,8 @@ def from_long_queues() -> Sequence[Panel]:
         for run in runs:
             at, *bands = run.result().curve()
             mean, low, high = (band / sum(system.queue) for band in bands)
-            curves.append(Curve(run.name, at.tolist(), mean.tolist(), low.clip(min=0.0).tolist(), high.tolist()))
-        x, y, half = "time (mean service times)", "queue / queue at the start (1)", [Line("one half", 0.5)]
+            curves.append(above_zero(Curve(run.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())))
+        x, y, half = "time (mean service times)", "queue (share of that at the start)", [Line("one half", 0.5)]
         panels.append(Chart(x, y, curves, half, title=system.name, ylim=(0.0, None)))
     return panels
 

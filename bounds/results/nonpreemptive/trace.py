@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +13,9 @@ from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import with_rates
 from bounds.results.real_data import real_window
-from bounds.results.reproduction import reproduction
+from bounds.results.reproduction import interval_curve, reproduction
 from bounds.results.simulated_queues import SEED, mean_queue, mean_queues, simulated
-from bounds.views.panels import Chart, Curve, Line, Panel
+from bounds.views.panels import Chart, Curve, Line, Panel, above_zero
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
@@ -192,6 +191,6 @@ def figure_8_panels(servers: Sequence[int], runs: int) -> Sequence[Panel]:
         curve = Curve(name, servers, [mean_queue(result) for result in results])
         if name == "G16" and runs > 1:
             means = [mean_interval([run.mean_queue for run in result.runs]) for result in results]
-            curve = replace(curve, low=[max(0.0, mean.low) for mean in means], high=[mean.high for mean in means])
+            curve = above_zero(interval_curve(name, servers, means))
         curves.append(curve)
     return (Chart("servers (number)", "mean queue (jobs)", curves, xscale="log", yscale="symlog"),)

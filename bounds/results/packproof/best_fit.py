@@ -112,4 +112,4 @@ def region_of_growth() -> Sequence[Panel]:
             low, high = (low, middle) if drift(middle, number) > 0 else (middle, high)
         curve.append(float(high))
     lines = [Line("9/11", float(NINE_ELEVENTHS))]
-    return [Chart("servers (number)", "traffic intensity (1)", [Curve("bound", servers, curve)], lines, xscale="log")]
+    return [Chart("servers (number)", "intensity (share)", [Curve("bound", servers, curve)], lines, xscale="log")]

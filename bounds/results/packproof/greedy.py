@@ -303,4 +303,4 @@ def ratios_by_types() -> Sequence[Panel]:
         measured = [J for J in types if (J, R) in record]
         curves.append(Curve(f"R = {R}", measured, [record[J, R] for J in measured]))
     x, ticks = "job types J (number)", [(J, str(J)) for J in types]
-    return [Chart(x, "greedy reward / optimum (1)", [*curves, bound], xticks=ticks)]
+    return [Chart(x, "greedy reward (share of the optimum)", [*curves, bound], xticks=ticks)]

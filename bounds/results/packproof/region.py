@@ -95,7 +95,7 @@ def single_types() -> Sequence[Panel]:
         Curve("1 / T, attained in the limit", fits, [float(1 / harmonic(n)) for n in fits]),
         Curve("N / (N + 1), Lemma 6.1", fits, [n / (n + 1) for n in fits]),
     ]
-    return [Chart("jobs of any type that fit a server N (number)", "constant times resources R (1)", curves)]
+    return [Chart("jobs of any type that fit a server N (number)", "constant times resources R (number)", curves)]
 
 
 def _just_above(resources: int, fits: int) -> Additive:

@@ -232,7 +232,7 @@ def unfair() -> Sequence[Panel]:
         for name, mechanism in (("PS-DSF", ps_dsf), ("TSF", tsf), ("C-DRFH", c_drfh))
     ]
     curves.append(Curve("2 / (2 + m)", sizes, [2 / (2 + m) for m in sizes], look="plain"))
-    x, y = "size m of the other server (1)", "tasks (share of the fair ones)"
+    x, y = "size m of the other server (servers)", "tasks (share of the fair ones)"
     return [Chart(x, y, curves, xscale="log", yscale="log")]
 
 

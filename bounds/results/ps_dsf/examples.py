@@ -111,7 +111,7 @@ def figures_2_3_panels() -> Sequence[Panel]:
         if share is not None
     }
     part = ("tasks over tasks alone on the server", list(bars.values()))
-    return bars_of(allocation, "PS-DSF"), Bars("virtual dominant share (1)", list(bars), [part])
+    return bars_of(allocation, "PS-DSF"), Bars("virtual dominant share (share)", list(bars), [part])
 
 
 @claim(
@@ -145,7 +145,7 @@ def figure_4_panels() -> Sequence[Panel]:
     parts = []
     for user, tasks, alone in zip(cluster.users, allocation.tasks, cluster.monopoly, strict=True):
         parts.append((user.name, [float(x / rate) if rate else 0.0 for x, rate in zip(tasks, alone, strict=True)]))
-    channels = Bars("share of the channel (1)", [f"channel {i + 1}" for i in range(3)], parts, xlim=(0.0, 1.0))
+    channels = Bars("channel (share)", [f"channel {i + 1}" for i in range(3)], parts, xlim=(0.0, 1.0))
     names, rates = [user.name for user in cluster.users], [float(x) for x in allocation.totals]
     return channels, Bars("rate (Mb/s)", names, [("computed", rates)], stars=[(0, 1.5), (1, 1.0)])
 

@@ -18,6 +18,7 @@ from bounds.results.decisions import FRESH_SEED, Decisions
 from bounds.results.reproduction import mean_queues_chart, reproduction
 from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
 from bounds.views.panels import Chart, Curve, Panel
+from bounds.views.simulation import curve_of
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete, uniform
@@ -356,11 +357,7 @@ def figure_4b(level: Level, broken: str) -> Outcome:
 
 def _sizes_over_time(scenario: SlottedScenario, runs: int, slope: float) -> Panel:
     """Return the size of all waiting jobs over time, and the growth that follows from the printed rates."""
-    curves = []
-    for name in FIRST:
-        at, mean, low, high = simulated(name, scenario, runs).curve_of(waiting_size)
-        low = low.clip(min=0.0)
-        curves.append(Curve(NAMES[name], at.tolist(), mean.tolist(), low.tolist(), high.tolist()))
+    curves = [curve_of(simulated(name, scenario, runs), NAMES[name], waiting_size) for name in FIRST]
     until = float(scenario.until)
     curves.append(Curve(f"growth of {slope:.5f} a slot", [0.0, until], [0.0, slope * until], look="plain"))
     return Chart("time (slots)", "size of waiting jobs (servers)", curves, ylim=(0.0, None))
@@ -407,7 +404,7 @@ def _against_intensity(law: tuple[Fraction, Fraction], intensities: Sequence[flo
         for name, title in NAMES.items()
     }
     low, high = map(float, law)
-    return mean_queues_chart(results, intensities, "traffic intensity (1)", f"sizes uniform on [{low:g}, {high:g}]")
+    return mean_queues_chart(results, intensities, "traffic intensity (share)", f"sizes uniform on [{low:g}, {high:g}]")
 
 
 FIGURE_4: dict[str, Any] = {

@@ -152,4 +152,4 @@ def figure_5_panels(servers: int, scalings: Sequence[float]) -> Sequence[Panel]:
         Curve(title, scalings, [mean_queue_on_window(name, Fraction(str(x)), servers) for x in scalings])
         for name, title in NAMES.items()
     ]
-    return (Chart("traffic scaling (1)", "mean queue (jobs)", curves, yscale="log"),)
+    return (Chart("traffic scaling (factor)", "mean queue (jobs)", curves, yscale="log"),)
