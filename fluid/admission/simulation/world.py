@@ -87,7 +87,12 @@ def draw_parameters(cluster: AdmissionCluster, until: float, rng: np.random.Gene
             f"within {until:g} hours, expected at most {MOST_ARRIVALS:,}: take fewer hours, or a part of the cluster"
         )
     count = int(rng.poisson(expected))
-    arrival = np.sort(rng.random(count)) * until
+    return parameters_at(cluster, np.sort(rng.random(count)) * until, rng)
+
+
+def parameters_at(cluster: AdmissionCluster, arrival: NDArray[np.float64], rng: np.random.Generator) -> Drawn:
+    """Draw the parameters of deployments that arrive at given times, float64[D]."""
+    count = len(arrival)
     if isinstance(cluster.deployments, Priors):
         priors = cluster.deployments
         mu = rng.gamma(priors.mu.shape, 1 / priors.mu.rate, count)
