@@ -26,6 +26,15 @@ OutFile = Annotated[
     Path | None,
     typer.Option("--out", metavar="OWN.toml", help="Write the cluster that was fitted.", callback=announcing()),
 ]
+TenantsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--tenants",
+        metavar="NOW.csv",
+        help="Write the deployments that are there now, and what was seen of each, for decide --state.",
+        callback=announcing(),
+    ),
+]
 
 
 @group.command(
@@ -37,6 +46,7 @@ OutFile = Annotated[
 def fit(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="A row a VM, or a row a deployment.", show_default=False)],
     out: OutFile = None,
+    tenants: TenantsFile = None,
     capacity: Annotated[
         int | None,
         typer.Option("--capacity", metavar="C", min=1, help="Cores (else the most that the log has at once)."),
@@ -51,14 +61,16 @@ def fit(
     at_once: Annotated[
         int, typer.Option("--at-once", metavar="K", min=2, help="VMs that end at once where a deployment is shut down.")
     ] = 2,
-    within: Annotated[float, typer.Option("--within", metavar="S", min=0, help="Seconds that are at once.")] = 0.0,
+    within: Annotated[
+        float, typer.Option("--within", metavar="S", min=0, max=86400, help="Seconds that are at once.")
+    ] = 0.0,
     initial: Annotated[
         str,
         typer.Option("--initial", metavar="poisson|observed", help="Law of initial sizes: 1 + Poisson, or as seen."),
     ] = "poisson",
     replications: Annotated[
         int,
-        typer.Option("--replications", metavar="N", min=19, max=100_000, help="Simulated logs for goodness of fit."),
+        typer.Option("--replications", metavar="N", min=119, max=100_000, help="Simulated logs for goodness of fit."),
     ] = 199,
     seed: SeedOption = 0,
     plot: PlotFile = None,
@@ -68,36 +80,39 @@ def fit(
     from bounds.views.admission_fit import fit_answer, fit_document, fit_lines
     from fluid.admission.law.admission_files import parse_admission
     from fluid.admission.study.estimation import fit_log, goodness_of_fit
-    from fluid.admission.study.tenant_log import read_tenant_log
+    from fluid.admission.study.tenant_log import read_tenant_log, state_csv
     from theory.files.instances import write_tables
+    from theory.files.places import write_text
 
     if initial not in ("poisson", "observed"):
         raise InputError(f"--initial: expected poisson or observed, got {initial!r}")
     with progress() as say:
         say("reading the log")
-        tenants = read_tenant_log(
+        watched = read_tenant_log(
             log, columns=columns_named(columns or []), begin=begin, end=end, least=at_once, together=within
         )
-        for note in tenants.notes:
+        for note in watched.notes:
             print(f"{log}: {note}", file=sys.stderr)
-        if capacity is None and not tenants.most_cores:
+        if capacity is None and not watched.most_cores:
             raise InputError(
                 "--capacity: missing, expected the cores of the cluster, which a row a deployment does not say"
             )
         say("fitting")
         is_poisson = initial == "poisson"
         with naming(log, ("data",)):
-            fitted = fit_log(tenants, is_poisson=is_poisson)
-        document = fit_document(tenants, fitted, capacity or tenants.most_cores, is_poisson=is_poisson)
+            fitted = fit_log(watched, is_poisson=is_poisson)
+        document = fit_document(watched, fitted, capacity or watched.most_cores, is_poisson=is_poisson)
         cluster = parse_admission(document, str(out or log))
-        compared = goodness_of_fit(cluster, tenants, replications=replications, seed=seed, progress=say)
+        compared = goodness_of_fit(cluster, watched, replications=replications, seed=seed, progress=say)
     if out is not None:
         write_tables(out, document)
+    if tenants is not None:
+        write_text(tenants, state_csv(watched, is_poisson=is_poisson))
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_fit
 
         picture_of_fit(compared, plot)
-    answer = fit_answer(tenants, fitted, cluster, compared)
+    answer = fit_answer(watched, fitted, cluster, compared)
     show(answer, lambda: fit_lines(answer), as_json=as_json)
 
 

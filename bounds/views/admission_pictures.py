@@ -159,7 +159,10 @@ def picture_of_fit(compared: Sequence[AgainstLogs], target: str | Path) -> None:
             x, first = np.unique(values, return_index=True)
             place.step(x, 1 - first / max(len(values), 1), where="pre", label=name, **look)
         place.set(xlabel=QUANTITIES[one.name], ylabel="at least so large (share)", yscale="log")
+        most = 2 * max(one.log[-1], 1e-9) if len(one.log) else 1.0
+        least = one.log[one.log > 0][0] / 2 if (one.log > 0).any() else most / 100
         place.set_xscale("symlog" if one.name == "scale_outs" else "log")
+        place.set(xlim=(0 if one.name == "scale_outs" else least, most), ylim=(0.3 / max(len(one.log), 1), 1.4))
         place.set_title(f"p = {one.p_value:.3f}")
     picture.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     save(picture, target)

@@ -147,10 +147,15 @@ class TenantLog:
         Hours of the watch.
     from_first : bool
         Whether the watch began with the first arrival, which then says nothing of the rate of arrivals.
+    cores : int64[n], optional
+        Active at the end of the watch, 0 of a deployment that is over; None where nothing asks for them.
+    names : sequence of str, length n, optional
     most_cores : int
         Most cores that were active at once; 0 where the log does not say.
     notes : tuple of str
         What was guessed, assumed and left out, one sentence each.
+    present : TenantLog, optional
+        The deployments that were there when the watch ended, whenever they arrived.
     """
 
     arrival: NDArray[np.float64]
@@ -159,18 +164,28 @@ class TenantLog:
     core_hours: NDArray[np.float64]
     watch: float
     from_first: bool
-    most_cores: int
-    notes: tuple[str, ...]
+    cores: NDArray[np.int64] | None = None
+    names: NDArray[Any] | None = None
+    most_cores: int = 0
+    notes: tuple[str, ...] = ()
+    present: TenantLog | None = None
 
     @property
     def arrivals(self) -> int:
         """Arrivals that count for the rate."""
         return len(self.arrival) - self.from_first
 
-    @property
-    def alive(self) -> NDArray[np.bool_]:
-        """Which deployments were there at the end of the watch, bool[n]."""
-        return np.isclose(self.arrival + self.seen.alive_time, self.watch, rtol=1e-12) & ~self.seen.shut
+    def only(self, chosen: NDArray[np.bool_]) -> TenantLog:
+        """Return the chosen deployments."""
+        return replace(
+            self,
+            arrival=self.arrival[chosen],
+            initial=self.initial[chosen],
+            seen=self.seen.only(chosen),
+            core_hours=self.core_hours[chosen],
+            cores=None if self.cores is None else self.cores[chosen],
+            names=None if self.names is None else self.names[chosen],
+        )
 
     def with_initial_sizes(self) -> Watched:
         """Return what was seen with the initial sizes among the sizes, where they follow 1 + Poisson(sigma)."""
@@ -238,7 +253,7 @@ def _of_some(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]
     shape, base = priors.lam.shape, priors.lam.rate
     k, m, alive, shut = seen.core_deaths, seen.scale_outs, seen.alive_time, seen.shut
     power, rate = a + k + kappa * m + shut, b + seen.core_time + delta * alive
-    s, weight = _nodes(*(x[:, None] for x in (power, rate, shape + m)), base, alive[:, None], kappa)
+    s, weight = _nodes(power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
     level = _log_density(s, power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
     top = level.max(axis=1, keepdims=True)
     weight = weight * np.exp(level - top)
@@ -338,7 +353,7 @@ Score = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 
 
 def _maximised(
-    score: Score, start: Sequence[float], ends: Sequence[float], n: int
+    score: Score, start: Sequence[float] | NDArray[np.float64], ends: Sequence[float], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Return where a likelihood is greatest, the inverse of the information there, and whether that is a maximum.
 
@@ -352,7 +367,7 @@ def _maximised(
         return -value / n, -slope / n
 
     bounds = [(-end, end) for end in ends]
-    x = minimize(minus, np.array(start), jac=True, method="L-BFGS-B", bounds=bounds,
+    x: NDArray[np.float64] = minimize(minus, np.array(start), jac=True, method="L-BFGS-B", bounds=bounds,
                  options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}).x  # fmt: skip
     edge = np.array(ends) * (1 - 1e-6)
     for _ in range(5):
@@ -363,10 +378,10 @@ def _maximised(
         slope = score(x)[1]
         step = np.linalg.solve(information, slope)
         if slope @ step < 1e-8:  # the rest of the way, in the square of standard errors
-            return x, np.linalg.inv(information), True
+            return x, np.asarray(np.linalg.inv(information), float), True
         x = np.clip(x + np.clip(step, -0.5, 0.5), -np.array(ends), ends)
     covariance = np.linalg.inv(information) if is_peak else np.full(information.shape, np.nan)
-    return x, covariance, False
+    return x, np.asarray(covariance, float), False
 
 
 def _information(score: Score, x: NDArray[np.float64], step: float = 1e-4) -> NDArray[np.float64]:
@@ -424,7 +439,8 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     turn = np.eye(len(free))
     turn[3, 4] = -np.log(unit)
     sigma, of_sizes, sizes_done = _fitted_gamma(_sizes(seen))
-    covariance = np.full((8, 8), np.nan)
+    covariance = np.zeros((8, 8))  # sizes are independent of the rest
+    covariance[5, 5] = np.nan
     covariance[np.ix_(free, free)] = turn @ within @ turn.T
     covariance[6:, 6:] = of_sizes
     priors = replace(priors_of(v), sigma=sigma, initial=initial or InitialSize())
@@ -479,12 +495,12 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
 # ---- goodness of fit -------------------------------------------------------------------------------------------------
 
 QUANTITIES = {
-    "gap": "hours between arrivals",
-    "initial": "initial cores",
-    "scale_outs": "scale-outs of a deployment",
-    "batch": "mean cores of a scale-out",
-    "alive": "hours alive",
-    "core": "core-hours a core",
+    "gap": "time between arrivals (hours)",
+    "initial": "initial size (cores)",
+    "scale_outs": "scale-outs (number)",
+    "batch": "mean scale-out (cores)",
+    "alive": "time alive (hours)",
+    "core": "mean time of a core (hours)",
 }
 """What is compared of each deployment, as far as it is seen before the end of the watch."""
 
@@ -560,7 +576,7 @@ def _simulated(cluster: AdmissionCluster, log: TenantLog, sequence: np.random.Se
     drawn = worlds.parameters_at(cluster, arrival, rng)
     world = worlds.draw_world(cluster, log.watch, sequence, drawn=drawn)
     seen = watched(world, log.watch, initial_counts=False)
-    return TenantLog(arrival, drawn.size, seen, seen.core_time, log.watch, log.from_first, 0, ())
+    return TenantLog(arrival, drawn.size, seen, seen.core_time, log.watch, log.from_first)
 
 
 def _compared(name: str, logs: Sequence[NDArray[np.float64]]) -> Compared:

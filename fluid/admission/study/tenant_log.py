@@ -13,13 +13,17 @@ are guessed from common headers or named, and times are read as in every log (`f
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.law.belief import Observed
 from fluid.admission.study.estimation import TenantLog, Watched
 from fluid.traces.guessed import CREATED, ENDED, STARTED, STAYED, in_words, time_unit
 from fluid.traces.mapped import Columns, read_mapped
@@ -102,8 +106,11 @@ def read_tenant_log(
     if last <= first:
         raise InputError(f"--to: expected a moment after --from and the first arrival, {place} has none between them")
     amounts = _amounts(place, table, trace)
+    if of_deployments:
+        _refuse_contradictions(place, table, trace, amounts, last)
     reader = _deployments if of_deployments else _vms
-    return reader(place, trace, amounts, (first, last, bool(begin)), (least, round(together * MICROSECONDS)), guess)
+    watch, at_once = (first, last, bool(begin)), (least, round(together * MICROSECONDS))
+    return _fitted_part(place, reader(trace, amounts, watch, at_once, guess))
 
 
 def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]:
@@ -133,7 +140,7 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
         unit = time_unit(table, header.index(chosen["arrival"]), chosen["arrival"])
     stay = "end" if "end" in chosen else "lifetime"
     meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
-    meant |= {} if of_deployments else {"type": chosen["deployment"]}
+    meant |= {"type": chosen["deployment"]} if "deployment" in chosen else {}
     meant |= {name: chosen[name] for name in ("cores", *(SUMS if of_deployments else ())) if name in chosen}
     units = {name: factor_of(name, cell) for name, cell in meant.items() if name in ("duration", "core_time")}
     units |= {"cores": factor_of("cpu", chosen["cores"])} if "cores" in chosen else {}
@@ -177,7 +184,6 @@ def _amounts(place: Path, table: Columns, trace: Trace) -> dict[str, NDArray[np.
 
 
 def _vms(
-    place: Path,
     trace: Trace,
     amounts: Mapping[str, NDArray[np.int64]],
     watch: tuple[int, int, bool],
@@ -193,7 +199,8 @@ def _vms(
     is_open = trace.censored[inside] | (end > last)
     end = np.where(is_open, last, end)
     order = np.lexsort((start, label))
-    label, start, end, cores, is_open = (x[order] for x in (label, start, end, cores, is_open))
+    label, start, end, cores, is_open = label[order], start[order], end[order], cores[order], is_open[order]
+    hours = (end - start) / HOUR
     # the latest end so far among the VMs of a deployment: ranks of ends beyond those of the deployments before it
     moments, rank = np.unique(end, return_inverse=True)
     latest = moments[np.maximum.accumulate(label * len(moments) + rank) % len(moments)]
@@ -215,7 +222,7 @@ def _vms(
     added = np.bincount(owner, size, count).astype(np.int64) - initial
     seen = Watched(
         (ended - np.where(shut, joint, 0)).astype(np.int64),
-        np.bincount(life, (end - start) / HOUR, count),
+        np.bincount(life, hours, count).astype(float),
         (over - arrival) / HOUR,
         scale_outs,
         added - scale_outs,
@@ -229,59 +236,92 @@ def _vms(
         notes.append(f"{int(returns.sum()):,} times a deployment without a VM returned, and counts as a new one then")
     if (cores > 1).any():
         notes.append("VMs of several cores count as one lifetime each; the model ends their cores one by one")
-    hours = np.bincount(life, (end - start) / HOUR * cores, count)
-    return _watched_from(
-        place, (arrival, initial, seen, hours), (first, last, is_stated), int(np.cumsum(change).max()), notes
+    return TenantLog(
+        (arrival - first) / HOUR,
+        initial,
+        seen,
+        np.bincount(life, hours * cores, count).astype(float),
+        (last - first) / HOUR,
+        not is_stated,
+        np.bincount(life, cores * is_open, count).astype(np.int64),
+        np.array(trace.labels, object)[label[begins]],
+        int(np.cumsum(change).max()),
+        tuple(notes),
     )
 
 
 def _deployments(
-    place: Path,
     trace: Trace,
     amounts: Mapping[str, NDArray[np.int64]],
     watch: tuple[int, int, bool],
     at_once: tuple[int, int],
     guess: str,
 ) -> TenantLog:
-    """Take sums of deployments as they are; rows that contradict themselves are refused."""
+    """Take sums of deployments as they are."""
     del at_once
-    lives_on, over = trace.censored, trace.arrival + trace.duration
-    alive = np.where(lives_on, watch[1] - trace.arrival, trace.duration)
+    lives_on, cores = trace.censored, amounts["cores"]
     scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
-    total = amounts["cores"] + added
-    least_time, line = alive * (1 - 1e-9) - 1, trace.line
-    assert line is not None
+    alive = np.where(lives_on, watch[1] - trace.arrival, trace.duration) / HOUR
+    hours = amounts["core_time"] / HOUR
+    shut = ~lives_on & (ended < cores + added)
+    seen = Watched(ended, hours, alive, scale_outs, added - scale_outs, scale_outs, shut)
+    first, last, is_stated = watch
+    named = np.array(trace.labels, object)[trace.label] if trace.labels else np.arange(1, len(cores) + 1)
+    now = np.where(lives_on, cores + added - ended, 0)
+    notes = (guess, *trace.notes)
+    return TenantLog(
+        (trace.arrival - first) / HOUR, cores, seen, hours, (last - first) / HOUR, not is_stated, now, named, 0, notes
+    )
+
+
+def _refuse_contradictions(
+    place: Path, table: Columns, trace: Trace, amounts: Mapping[str, NDArray[np.int64]], last: int
+) -> None:
+    """Refuse sums of a deployment that no deployment has."""
+    scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
+    total, over = amounts["cores"] + added, trace.arrival + trace.duration
+    # sums may be rounded: a hundredth and a minute
+    too_little = amounts["core_time"] < 0.99 * trace.duration - 60 * MICROSECONDS
     wrong = {
         "added_cores": ((added < scale_outs) | ((scale_outs == 0) & (added > 0)), "at least 1 core a scale-out"),
-        "ended_cores": (ended > total - lives_on, "at most the cores that there were, one left if it has no end"),
-        "core_time": (amounts["core_time"] < least_time, "at least its lifetime, since it has a core (unit in header)"),
-        "end": (over > watch[1], "an end before --to, as sums cannot be cut"),
+        "ended_cores": (ended > total - trace.censored, "at most the cores that there were, less one if it still runs"),
+        "core_time": (too_little, "at least the lifetime, in seconds unless the header has a unit"),
+        "time": (np.maximum(over, trace.arrival) > last, "a row that is over before --to, as sums cannot be cut"),
     }
+    header, line = dict(table.column), trace.line
+    assert line is not None
     for name, (bad, expected) in wrong.items():
         for i in np.flatnonzero(bad)[:1]:
-            fail(place, int(line[i]), name, f"expected {expected}")
-    hours = amounts["core_time"] / HOUR
-    shut = ~lives_on & (ended < total)
-    seen = Watched(ended, hours, alive / HOUR, scale_outs, added - scale_outs, scale_outs, shut)
-    return _watched_from(place, (trace.arrival, amounts["cores"], seen, hours), watch, 0, [guess, *trace.notes])
+            fail(place, int(line[i]), header[name], f"expected {expected}")
 
 
-def _watched_from(
-    place: Path,
-    arrays: tuple[NDArray[np.int64], NDArray[np.int64], Watched, NDArray[np.float64]],
-    watch: tuple[int, int, bool],
-    most_cores: int,
-    notes: list[str],
-) -> TenantLog:
-    """Leave out deployments from before the watch, and count the open ones."""
-    arrival, initial, seen, hours = arrays
-    first, last, is_stated = watch
-    inside = arrival >= first
+def _fitted_part(place: Path, log: TenantLog) -> TenantLog:
+    """Leave out deployments from before the watch; those that are there at its end are kept beside the others."""
+    assert log.cores is not None
+    inside = log.arrival >= 0
     if inside.sum() < 2:
         raise InputError(f"{place}: expected at least 2 deployments that arrive within the watch, got {inside.sum()}")
-    if not inside.all():
-        notes.append(f"{int((~inside).sum()):,} deployments that were there before --from are left out")
-    return TenantLog(
-        (arrival[inside] - first) / HOUR, initial[inside], seen.only(inside), hours[inside], (last - first) / HOUR,
-        not is_stated, most_cores, tuple(notes),
-    )  # fmt: skip
+    before = int((~inside).sum())
+    notes = (f"{before:,} deployments that were there before --from are not fitted",) if before else ()
+    return replace(log.only(inside), present=log.only(log.cores > 0), notes=(*log.notes, *notes))
+
+
+def state_csv(log: TenantLog, *, is_poisson: bool) -> str:
+    """Return the deployments that are there now as ``decide --state`` reads them, with what was seen of each.
+
+    Where the law of initial sizes is 1 + Poisson(sigma), the initial size is one of the sizes.
+    """
+    now = log if log.present is None else log.present
+    seen = now.with_initial_sizes() if is_poisson else now.seen
+    assert now.cores is not None
+    assert now.names is not None
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["name", "cores", *(one.name for one in fields(Observed))])
+    for i, name in enumerate(now.names.tolist()):
+        observed = Observed(
+            int(seen.core_deaths[i]), float(max(seen.core_time[i], seen.alive_time[i])), float(seen.alive_time[i]),
+            int(seen.scale_outs[i]), int(seen.extra_cores[i]), int(seen.sizes[i]),
+        )  # fmt: skip
+        table.writerow([name, int(now.cores[i]), *(f"{value:.10g}" for value in vars(observed).values())])
+    return text.getvalue()
