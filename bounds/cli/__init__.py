@@ -11,7 +11,6 @@ from typing import Any
 
 from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
     admission,
-    admission_fit,
     attack,
     check,
     example,

@@ -40,13 +40,15 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("initial", ["poisson", "observed"])
 def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = str(tmp_path / "own.toml")
-    assert run([*FIT, "--out", own, "--initial", initial, "--capacity", "100"]) == 0
+    now = str(tmp_path / "now.csv")
+    assert run([*FIT, "--out", own, "--initial", initial, "--capacity", "100", "--tenants", now]) == 0
     policy = ["--policy", "zeroth"]
     for name, *options in (
         ["moments", "--at", "24", "--size", "4"],
         ["law", "--at", "24", "--size", "4", "--given", "mu=0.05,lambda=1,sigma=4"],
         ["belief", "--observed", str(LOG.parent / "observed.json")],
         ["decide", "--active", "20,4", "--arriving", "2", "--horizons", "1,24"],
+        ["decide", "--state", now, "--arriving", "4", *policy, "--threshold", "90"],
         ["simulate", *policy, "--threshold", "80", "--until", "200", "--replications", "2"],
         ["tune", *policy, "--sla", "0.05", "--until", "200", "--replications", "8"],
         ["compare", "--policies", "zeroth", "--sla", "0.05", "--until", "100", "--replications", "8"],
@@ -95,7 +97,7 @@ BAD = [
         SUMS + "0,900,1,0,0,1,9\n",
         ":2: core_time: expected at least the lifetime, in seconds unless the header has a unit",
     ),
-    (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected the cores of the cluster"),
+    (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected it where a row is a deployment"),
 ]
 
 

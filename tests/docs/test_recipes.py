@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,26 +16,26 @@ PAGES = ("may-this-tenant-enter", "simulate-a-policy")
 """Pages whose commands end within seconds, and whose output has no time of day or pace in it."""
 
 
-def recipes() -> list[tuple[str, str]]:
-    """Return the commands that are shown with an output, and the output."""
-    found = []
-    for page in PAGES:
-        text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-        blocks = re.findall(r"```console\n\$ packproof (.*)\n((?:.*\n)*?)```", text)
-        found += [(command, output) for command, output in blocks if output]
-    return found
+def recipes(page: str) -> list[tuple[str, str]]:
+    """Return the commands of a page that are shown with an output, and the output."""
+    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```console\n\$ packproof (.*)\n((?:.*\n)*?)```", text)
+    return [(command, output) for command, output in blocks if output]
 
 
 def test_there_are_recipes() -> None:
-    assert len(recipes()) == 3
+    assert [len(recipes(page)) for page in PAGES] == [5, 1]
 
 
-@pytest.mark.parametrize(("command", "output"), recipes())
-def test_output_is_what_the_command_prints(
-    command: str, output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", PAGES)
+def test_output_is_what_the_commands_print(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ROOT)
-    assert run(shlex.split(command)) == 0
-    printed, _, origin = capsys.readouterr().out.rpartition("\nmade by packproof ")
-    assert printed == output
-    assert command in origin
+    """The commands of a page in their order, in one folder: later ones read what earlier ones write."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for command, output in recipes(page):
+        assert run(shlex.split(command)) == 0
+        printed, _, origin = capsys.readouterr().out.rpartition("\nmade by packproof ")
+        assert printed == output
+        assert command in origin

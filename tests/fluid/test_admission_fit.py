@@ -24,7 +24,7 @@ from fluid.admission.study.estimation import (
     log_likelihood,
     watched,
 )
-from fluid.admission.study.tenant_log import read_tenant_log
+from fluid.admission.study.tenant_log import read_tenant_log, state_csv
 
 TRUTH = Priors(Gamma(2.0, 4.0), Gamma(1.5, 1.0), Gamma(1.2, 0.6), 0.9, 0.15)
 HOURS = 60.0
@@ -149,6 +149,10 @@ def test_a_log_of_deployments_is_fitted_as_one_of_vms(tmp_path: Path) -> None:
     assert np.array_equal(log.seen.shut, truth.shut)
     assert np.allclose(log.seen.core_time, truth.core_time, atol=1e-6)
     assert np.allclose(log.seen.alive_time, truth.alive_time, atol=1e-6)
+    states = [state_csv(one, is_poisson=True).splitlines()[1:] for one in (log, by_vms)]
+    # names differ; of a deployment that is there now, both say the same
+    numbers = [sorted([float(x) for x in line.split(",")[1:]] for line in lines) for lines in states]
+    assert np.allclose(*numbers, atol=1e-5)
     one, other = fit_log(log), fit_log(by_vms)
     apart = [(x[0] - y[0]) / y[1] for x, y in zip(one.estimates().values(), other.estimates().values(), strict=True)]
     assert np.abs(apart).max() < 1.0, "in standard errors"
@@ -259,6 +263,13 @@ def test_vms_are_gathered_as_by_hand(tmp_path: Path) -> None:
     assert log.cores.tolist() == [0, 0, 1]
     assert log.most_cores == 16
     assert any("returned" in note for note in log.notes)
+    assert state_csv(log, is_poisson=True).splitlines() == [
+        "name,cores,core_deaths,core_time,alive_time,scale_outs,extra_cores,sizes", "b,1,0,3,3,0,0,1"
+    ]  # fmt: skip
+    everybody = read_tenant_log(path, columns=columns, end="2026-01-01T01:30:00Z")
+    assert [line.split(",")[:2] for line in state_csv(everybody, is_poisson=False).splitlines()[1:]] == [
+        ["a", "4"], ["b", "4"], ["c", "8"]
+    ]  # fmt: skip
     near = read_tenant_log(path, **how, together=1.0, least=3)
     assert near.initial.tolist() == [4, 4, 1]
     assert near.seen.shut.tolist() == [False] * 3

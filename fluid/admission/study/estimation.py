@@ -357,7 +357,7 @@ def _maximised(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Return where a likelihood is greatest, the inverse of the information there, and whether that is a maximum.
 
-    Quasi-Newton steps, then up to five of Newton's method; `ends` are those of the search on both sides of 0. Second
+    Quasi-Newton steps, then up to eight of Newton's method; `ends` are those of the search on both sides of 0. Second
     derivatives are central differences of the gradient.
     """
     from scipy.optimize import minimize
@@ -370,14 +370,14 @@ def _maximised(
     x: NDArray[np.float64] = minimize(minus, np.array(start), jac=True, method="L-BFGS-B", bounds=bounds,
                  options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}).x  # fmt: skip
     edge = np.array(ends) * (1 - 1e-6)
-    for _ in range(5):
+    for _ in range(8):
         information = _information(score, x)
         is_peak = bool(np.linalg.eigvalsh(information).min() > 0)
         if not is_peak or (np.abs(x) >= edge).any():
             break
         slope = score(x)[1]
         step = np.linalg.solve(information, slope)
-        if slope @ step < 1e-8:  # the rest of the way, in the square of standard errors
+        if slope @ step < 1e-16:  # the square of the rest of the way, in standard errors
             return x, np.asarray(np.linalg.inv(information), float), True
         x = np.clip(x + np.clip(step, -0.5, 0.5), -np.array(ends), ends)
     covariance = np.linalg.inv(information) if is_peak else np.full(information.shape, np.nan)

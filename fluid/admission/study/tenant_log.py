@@ -230,12 +230,6 @@ def _vms(
         shut,
         ~lives_on & ~shut & (joint == 1),
     )
-    change = np.concatenate([cores, -cores])[np.lexsort((np.repeat([1, 0], len(start)), np.concatenate([start, end])))]
-    notes = [guess, *(note for note in trace.notes if "run on" not in note)]
-    if returns.any():
-        notes.append(f"{int(returns.sum()):,} times a deployment without a VM returned, and counts as a new one then")
-    if (cores > 1).any():
-        notes.append("VMs of several cores count as one lifetime each; the model ends their cores one by one")
     return TenantLog(
         (arrival - first) / HOUR,
         initial,
@@ -245,9 +239,24 @@ def _vms(
         not is_stated,
         np.bincount(life, cores * is_open, count).astype(np.int64),
         np.array(trace.labels, object)[label[begins]],
-        int(np.cumsum(change).max()),
-        tuple(notes),
+        _most_at_once(start, end, cores),
+        _notes_of_vms(guess, trace, int(returns.sum()), bool((cores > 1).any())),
     )
+
+
+def _notes_of_vms(guess: str, trace: Trace, returns: int, has_large_vms: bool) -> tuple[str, ...]:
+    notes = [guess, *(note for note in trace.notes if "run on" not in note)]
+    if returns:
+        notes.append(f"{returns:,} times a deployment without a VM returned, and counts as a new one then")
+    if has_large_vms:
+        notes.append("VMs of several cores count as one lifetime each; the model ends their cores one by one")
+    return tuple(notes)
+
+
+def _most_at_once(start: NDArray[np.int64], end: NDArray[np.int64], cores: NDArray[np.int64]) -> int:
+    """Return the largest sum of cores of rows that overlap; of equal times, ends come first."""
+    order = np.lexsort((np.repeat([1, 0], len(start)), np.concatenate([start, end])))
+    return int(np.cumsum(np.concatenate([cores, -cores])[order]).max())
 
 
 def _deployments(
