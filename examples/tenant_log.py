@@ -8,11 +8,11 @@ again that are within a few standard errors of those of `CLUSTER`.
 from __future__ import annotations
 
 import csv
-import sys
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from bounds.views import arguments
 from packproof import admission
 
 CLUSTER = admission.AdmissionCluster(
@@ -67,4 +67,4 @@ def main(path: str = "examples/tenant_log.csv") -> int:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*arguments(__doc__, "LOG.csv"))
