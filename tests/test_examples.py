@@ -26,6 +26,7 @@ from examples import (
     server_pools,
     strangers_heuristic,
     tenant_admission,
+    tenant_log,
     tenants_of_a_trace,
     tight_family,
     unstable_queues,
@@ -173,6 +174,11 @@ def test_best_partitions(tmp_path: Path) -> None:
     assert found["1/6", 3] == Fraction(12, 19)
     assert found["1/8", 4] == Fraction(3, 5)
     assert picture.stat().st_size > 10_000
+
+
+def test_the_stored_log_of_tenants_is_what_its_script_writes(tmp_path: Path) -> None:
+    assert tenant_log.main(str(tmp_path / "log.csv")) == 1477
+    assert (tmp_path / "log.csv").read_bytes() == (Path(tenant_log.__file__).parent / "tenant_log.csv").read_bytes()
 
 
 def test_tenant_admission(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law.cluster import Priors
 from fluid.admission.law.size_law import parameters_law
 from fluid.admission.simulation.simulate import AdmissionResult
+from fluid.admission.study.estimation import QUANTITIES
+from fluid.admission.study.estimation import Compared as AgainstLogs
 from fluid.admission.study.frontier import Compared
 from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
@@ -143,4 +145,24 @@ def picture_of_frontier(
         axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
     finish(axes, xscale="log", xlabel="scale-outs refused (share)", ylabel="utilisation (share of cores)")
+    save(picture, target)
+
+
+@styled
+def picture_of_fit(compared: Sequence[AgainstLogs], target: str | Path) -> None:
+    """Draw for each quantity of a log the share of values that are at least so large, beside simulated logs."""
+    picture, axes = figure(PAGE, 4.6, 3, 2)
+    for one, place in zip(compared, axes.flat, strict=True):
+        looks = {"color": PALETTE[0], "lw": 1.4}, {"color": "black", "lw": 1.0, "ls": "--"}
+        names = "log", "simulated from the fitted laws"
+        for values, name, look in zip((one.log, one.simulated), names, looks, strict=True):
+            x, first = np.unique(values, return_index=True)
+            place.step(x, 1 - first / max(len(values), 1), where="pre", label=name, **look)
+        place.set(xlabel=QUANTITIES[one.name], ylabel="at least so large (share)", yscale="log")
+        most = 2 * max(one.log[-1], 1e-9) if len(one.log) else 1.0
+        least = one.log[one.log > 0][0] / 2 if (one.log > 0).any() else most / 100
+        place.set_xscale("symlog" if one.name == "scale_outs" else "log")
+        place.set(xlim=(0 if one.name == "scale_outs" else least, most), ylim=(0.3 / max(len(one.log), 1), 1.4))
+        place.set_title(f"p = {one.p_value:.3f}")
+    picture.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     save(picture, target)

@@ -50,7 +50,17 @@ __getattr__, __all__ = doors(
         ),
         "study.tuning": ("bca_interval", "pathwise_bound", "tune"),
         "study.importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
-        "study.estimation": ("Watched", "fit_lifetimes_and_sizes", "fit_priors", "watched"),
+        "study.estimation": (
+            "Fitted",
+            "TenantLog",
+            "Watched",
+            "fit_lifetimes_and_sizes",
+            "fit_log",
+            "fit_priors",
+            "goodness_of_fit",
+            "watched",
+        ),
+        "study.tenant_log": ("read_tenant_log",),
         "simulation.replications": ("simulate_admission", "simulate_policies"),
     },
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fluid.traces.mapped import Columns, read_mapped
 from fluid.traces.model import Trace
-from fluid.traces.typed_table import ABSENT, fail, opened
+from fluid.traces.typed_table import ABSENT, Cells, fail, opened
 from theory.errors import InputError
 from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of
 from theory.numbers import rational, text
@@ -96,15 +96,13 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
         header = [cell.strip() for cell in header]
         chosen = columns_by_meaning(header, MEANINGS)
         named = _named(place, first, header, chosen)
-        at = header.index(named["time"])
-        times = (row[at].strip() for (_, row), _ in zip(table, range(LOOK), strict=False) if len(row) > at)
-        unit = _unit_of(next((cell for cell in times if cell.lower() not in ABSENT), ""), named["time"])
+        unit = time_unit(table, header.index(named["time"]), named["time"])
     factors = {name: factor_of(name, cell) for name, cell in named.items() if name in RESOURCES}
     if "duration" in named:
         factors["duration"] = factor_of("duration", named["duration"])
     scale = tuple((name, factor) for name, factor in factors.items() if factor != 1 or name == "duration")
     columns = Columns(tuple(named.items()), unit=unit, scale=scale, keeps_open=True)
-    return columns, _in_words(columns)
+    return columns, in_words(columns)
 
 
 def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) -> dict[str, str]:
@@ -133,8 +131,10 @@ def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) ->
     return named | resources
 
 
-def _unit_of(cell: str, header: str) -> Fraction:
+def time_unit(table: Cells, at: int, header: str) -> Fraction:
     """Return the seconds in a unit of time of a column, by its header or else by how large its first number is."""
+    times = (row[at].strip() for (_, row), _ in zip(table, range(LOOK), strict=False) if len(row) > at)
+    cell = next((cell for cell in times if cell.lower() not in ABSENT), "")
     stated = factor_of("time", header)
     try:
         value = abs(rational(cell))
@@ -143,7 +143,8 @@ def _unit_of(cell: str, header: str) -> Fraction:
     return next((unit for least, unit in FINER if value >= least), Fraction(1)) if stated == 1 else stated
 
 
-def _in_words(columns: Columns) -> str:
+def in_words(columns: Columns) -> str:
+    """Return a guess in words."""
     shown = ", ".join(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in columns.column)
     times = "" if columns.unit == 1 else f"; a unit of time is {text(columns.unit)} s"
     factors = "".join(f"; {name} times {text(factor)}" for name, factor in columns.scale if factor != 1)

@@ -45,6 +45,7 @@ COMMANDS = (
     "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 1 --until 50",
     "simulate caught.toml --policy first-fit --policy dra --servers 3 --until 59 --trace jobs.csv",
     "share four_classes.toml --mechanism all --events user_4_leaves.toml",
+    "admission fit tenant_log.csv --replications 119",
 )
 
 

@@ -145,7 +145,12 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     solver.passModel(model)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise ArithmeticError(f"HiGHS ended with status {solver.getModelStatus()}")
+        positive = rate[rate > 0]
+        rates = np.concatenate([positive, np.abs(space.moves[2][space.moves[2] != 0])])
+        raise InputError(
+            f"{space.cluster.where}kind: rates of {rates.min():g} to {rates.max():g} an hour in one chain, "
+            "expected them closer together: a linear program in floats was not solved"
+        )
     values = np.array(solver.getSolution().col_value)
     x, y = values[:n], values[n:]
     accept = np.zeros(space.entered.shape)

@@ -37,6 +37,7 @@ from fluid.admission.law.absorption import (
 )
 from fluid.admission.law.cluster import Priors
 from fluid.admission.law.size_law import SizeLaw
+from theory.errors import TooLargeError
 
 PANELS = 8
 """Panels of the interpolation in tau, each twice as long as the one before."""
@@ -46,6 +47,9 @@ DAMPED = 1e-5
 
 LARGEST = 1 << 15
 """Most sizes of a law; what lies beyond is counted as left out."""
+
+WORK = 1e9
+"""Products of complex numbers beyond which a law is refused: a minute."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +110,16 @@ def _mixture(priors: Priors, size: int, t: float, tolerance: float, rule: Rule) 
     # pairs (sigma, r) of the least mass are left out, as long as all of them weigh less than half the tolerance
     least = float(ascending[min(int(np.searchsorted(np.cumsum(ascending), tolerance / 2)), mass.size - 1)])
     of_sigma, of_r = np.nonzero(mass >= least)
-    table = first_visits(r[of_r], sigma[of_sigma], size, float(min(RANGE, tau[-1])), rule.steps)
     deviations = (2 * np.log(np.maximum(2.0, mass[of_sigma, of_r] * len(of_r) / tolerance))) ** 0.5 + 1
-    cuts = seldom_passed(table.r, table.sigma, size, deviations)
-    lengths = np.minimum(LARGEST, 2 ** np.ceil(np.log2(cuts)).astype(int))
+    cuts = seldom_passed(r[of_r], sigma[of_sigma], size, deviations)
+    lengths = 2 ** np.ceil(np.log2(np.minimum(LARGEST, cuts))).astype(int)
+    work = float(lengths.sum()) / 2 * PANELS * rule.degree
+    if work > WORK:
+        raise TooLargeError(
+            f"deployments: about {work:.1e} products for one law, expected at most {WORK:.0e}: kappa is too far from 1 "
+            "for these shapes, or deployments grow too large"
+        )
+    table = first_visits(r[of_r], sigma[of_sigma], size, float(min(RANGE, tau[-1])), rule.steps)
     nodes, first, second = _weights(table, tau, alive, of_r, rule.degree)
     first, second = (w * sigma_weight[of_sigma, None] for w in (first, second))
     total = _inverted(table, nodes, first, second, lengths)

@@ -59,12 +59,25 @@ def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
     # with c = shape + a and x = log((rate + high) / (rate + low)) it is
     # Gamma(c + 1) / Gamma(shape) rate^shape (rate + low)^-c (1 - exp(-c x)) / c, whose last factor tends to x at c = 0
     c = law.shape + a
-    if c <= -1:
-        raise InputError(f"deployments: kappa: expected kappa + shape of mu greater than 0, got {c + 1:g}")
+    refuse_infinite_mean(c + 1)
     x = log1p((high - low) / (law.rate + low))
     factor = -expm1(-c * x) / c if abs(c * x) > 1e-300 and c != 0 else x
     scale = lgamma(c + 1) - lgamma(law.shape) + law.shape * log(law.rate) - c * log(law.rate + low)
     return exp(scale) * factor
+
+
+def refuse_infinite_mean(power: float, where: str = "") -> None:
+    """Refuse laws under which the mean rate of scale-outs is infinite: `power` is kappa + shape of mu."""
+    if power <= 0:
+        raise InputError(f"{where}deployments: kappa: expected kappa + shape of mu greater than 0, got {power:g}")
+
+
+def refuse_small_shape(shape: float, depth: float, where: str = "") -> None:
+    """Refuse laws of mu whose lower tail, mu^shape down to exp(-depth), has values that are 0 in floats."""
+    if shape < depth / 600:
+        raise InputError(
+            f"{where}deployments: mu: shape: expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
+        )
 
 
 def second_difference(law: Gamma, a: float, low: float, step: float) -> float:

@@ -24,6 +24,9 @@ WORK = 5e9
 TOLERANCE = 1e-12
 """Probability that a law may leave out."""
 
+ROUNDING = 1e-6
+"""What rounding may add up to within `WORK`; if more is left out, N is too small."""
+
 
 @dataclass(frozen=True)
 class SizeLaw:
@@ -147,8 +150,8 @@ def given_law(
 ) -> SizeLaw:
     """Return the law of Q where the parameters are known; `sizes` as `batch_law` gives them, `t` in hours.
 
-    N is doubled until at most `TOLERANCE` is left out, or more than half of what was before. TooLargeError beyond
-    `WORK` products.
+    N is doubled until at most `TOLERANCE` is left out, or rounding, more than half of what was before. TooLargeError
+    beyond `WORK` products.
 
     >>> law = given_law(1.0, 0.0, 0.0, (1, np.ones(1)), 2, 0.5)  # without growth the law is binomial
     >>> bool(abs(law.mean - 2 * np.exp(-0.5)) < 1e-12), law.left_out < 1e-12
@@ -164,7 +167,8 @@ def given_law(
     while True:
         running, left_out = _passed(r, least, batch, size, n, mu * t)
         # a larger N does not lessen what rounding adds up to over many steps: left_out states it
-        if left_out <= TOLERANCE or r == 0 or left_out > before / 2:
+        is_rounding = before / 2 < left_out < ROUNDING
+        if left_out <= TOLERANCE or r == 0 or is_rounding:
             break
         n, before = 2 * n, left_out
     survive = float(np.exp(-shutdown_rate * t))

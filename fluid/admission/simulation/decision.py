@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Priors
+from fluid.admission.law.moments import refuse_infinite_mean, refuse_small_shape
 from fluid.admission.law.thresholds import FIRST, SECOND
 from fluid.admission.simulation.outlook import (
     Outlook,
@@ -94,6 +95,12 @@ def needed(
     (9.0, 3.9939)
     """
     everyone = [*tenants, arrival]
+    for tenant in everyone:
+        own, seen = tenant.priors or cluster.priors, tenant.observed
+        refuse_small_shape(own.mu.shape + seen.core_deaths, depth, cluster.where)
+        # after a time without scale-outs, exact beliefs bound the rate whatever kappa is
+        if moments != "exact" or seen.alive_time == 0:
+            refuse_infinite_mean(own.mu.shape + seen.core_deaths + own.kappa, cluster.where)
     times = aligned_horizons() if horizons is None else np.asarray(horizons, float)
     view = new_outlook(cluster, times, len(tenants), moments, depth=depth)
     _fill(view, np.array([_row(cluster.priors, tenant) for tenant in everyone]))

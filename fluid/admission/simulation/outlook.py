@@ -196,8 +196,9 @@ def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float6
     if view.is_tabled:
         rows, columns = view.gone.shape
         at = view.steps[j] + view.offset - LOWEST
-        row, first = at % rows, min(columns - H, max(0, at // rows + H))  # beyond the table nothing changes
-        return view.gone[row, first : first + H], view.shut[row, first : first + H]
+        row, first = at % rows, at // rows + H
+        if 0 <= first <= columns - H:
+            return view.gone[row, first : first + H], view.shut[row, first : first + H]
     mu = view.nodes[0, j]
     gone, shut = view.sums[6], view.sums[7]
     for n in range(H):
@@ -232,15 +233,25 @@ def find_nodes(
         stride *= 2
     middle = round(s / FINE / stride) * stride
     top = log_density(middle * FINE, power, rate, shape, base, alive, kappa)
-    # from the peak downwards, then upwards, until the density falls below exp(-depth) of its largest value
+    # from the peak downwards, then upwards, until the density falls below exp(-depth) of its largest value. Moments of
+    # mu^kappa with kappa < 0 reach further down: there the density falls by mu^power, its second moment by
+    # mu^(power + 2 kappa), or where that is infinite, its first by mu^(power + kappa)
     count = 0
     total = 0.0
+    depth = view.depth
+    if kappa < 0.0 and alive == 0.0 and power + kappa > 0.0:
+        least = power + 2.0 * kappa if power + 2.0 * kappa > 0.0 else power + kappa
+        depth *= min(50.0, power / least)
     for side in range(2):
+        if side == 1:
+            depth = view.depth
         place = middle if side == 0 else middle + stride
         while count < len(view.steps):
             at = place * FINE
             level = log_density(at, power, rate, shape, base, alive, kappa) - top
-            if level < -view.depth and place != middle:
+            # beyond what the density asks for, squares of mu^(kappa - 1) stay within floats
+            is_over = level < -depth or at * (1.0 - kappa) < -340.0
+            if level < -view.depth and is_over and place != middle:
                 break
             weight = exp(level)
             view.steps[count] = place

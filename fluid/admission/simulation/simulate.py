@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.law.cluster import AdmissionCluster, Priors
+from fluid.admission.law.moments import refuse_infinite_mean, refuse_small_shape
 from fluid.admission.law.thresholds import FIRST, POLICIES, SECOND, ZEROTH
 from fluid.admission.simulation import event_loop as events
-from fluid.admission.simulation.outlook import MOMENTS, REFRESHED, Outlook, aligned_horizons, new_outlook
+from fluid.admission.simulation.outlook import DEPTH, MOMENTS, REFRESHED, Outlook, aligned_horizons, new_outlook
 from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.compiled import plain
@@ -165,6 +166,10 @@ def run_policy(
     code = POLICIES.index(policy.name) if policy.name in POLICIES else ZEROTH
     code = events.EVERYBODY if grant_all else code
     moves = code in (FIRST, SECOND)
+    if moves and isinstance(cluster.deployments, Priors) and len(world.arrival):
+        least = float(world.mu_shape.min())
+        refuse_small_shape(least, DEPTH, cluster.where)
+        refuse_infinite_mean(least + cluster.deployments.kappa, cluster.where)
     places = 1 + (most_alive(world) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     chosen = (horizons, places) if moves else (horizons[:1], 0)

@@ -22,6 +22,9 @@ from theory.errors import TooLargeError
 MOST_ARRIVALS = 10_000_000
 """Most deployments of a world on average: with what happens to them they take gigabytes."""
 
+MOST_EVENTS = 500_000_000
+"""Most events of a world, by their number if no deployment dies before its shutdown is expected."""
+
 ARRIVAL, SCALE_OUT, DEATH, SHUTDOWN = range(4)
 """Kinds of events."""
 
@@ -87,7 +90,12 @@ def draw_parameters(cluster: AdmissionCluster, until: float, rng: np.random.Gene
             f"within {until:g} hours, expected at most {MOST_ARRIVALS:,}: take fewer hours, or a part of the cluster"
         )
     count = int(rng.poisson(expected))
-    arrival = np.sort(rng.random(count)) * until
+    return parameters_at(cluster, np.sort(rng.random(count)) * until, rng)
+
+
+def parameters_at(cluster: AdmissionCluster, arrival: NDArray[np.float64], rng: np.random.Generator) -> Drawn:
+    """Draw the parameters of deployments that arrive at given times, float64[D]."""
+    count = len(arrival)
     if isinstance(cluster.deployments, Priors):
         priors = cluster.deployments
         mu = rng.gamma(priors.mu.shape, 1 / priors.mu.rate, count)
@@ -141,6 +149,7 @@ def draw_world(
     sequence = np.random.SeedSequence(sequence.entropy, spawn_key=sequence.spawn_key)
     parameter_rng, event_rng, observation_rng = (np.random.default_rng(s) for s in sequence.spawn(3))
     parameters = draw_parameters(cluster, until, parameter_rng) if drawn is None else drawn
+    _refuse_many_events(cluster, parameters, until)
     events: Callable[..., Any] = plain(_events) if python else _events
     count = len(parameters.arrival)
     drawn_events = events(
@@ -178,6 +187,19 @@ def draw_world(
     )
 
 
+def _refuse_many_events(cluster: AdmissionCluster, drawn: Drawn, until: float) -> None:
+    """Refuse deployments that would fill the memory; each lives until its shutdown at most."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        alive = np.minimum(until - drawn.arrival, 1 / drawn.shutdown)
+        batch = np.where(drawn.batch > 0, drawn.batch, 1 + drawn.sigma)
+        expected = float((2 * drawn.size + drawn.rate * alive * (1 + batch)).sum())
+    if not expected <= MOST_EVENTS:
+        raise TooLargeError(
+            f"{cluster.where}deployments: about {expected:.3g} events within {until:g} hours, expected at most "
+            f"{MOST_EVENTS:,}: take fewer hours, or laws with fewer scale-outs"
+        )
+
+
 def _beliefs(
     cluster: AdmissionCluster, given: Drawn, observations: int, rng: np.random.Generator, count: int
 ) -> NDArray[np.float64]:
@@ -190,7 +212,8 @@ def _beliefs(
     if priors.initial.is_poisson:
         laws[4] += given.size - 1
         laws[5] += 1
-    normalised = given.rate / given.mu**priors.kappa
+    power = given.mu**priors.kappa
+    normalised = np.divide(given.rate, power, out=np.zeros(count), where=power > 0)  # where floats hold mu^kappa
     for _ in range(observations):
         laws[0] += 1
         laws[1] += rng.standard_exponential(count) / given.mu

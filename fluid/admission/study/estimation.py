@@ -7,21 +7,27 @@ Integrated over lambda, the likelihood of (k, T, m, T_d, shut) given the priors 
     delta^[shut] mu^(alpha - 1 + k + kappa m + [shut]) exp(-mu (beta + T + delta T_d))
     (beta' + mu^kappa T_d)^-(alpha' + m)
 
-times constants, which equally spaced nodes of log mu evaluate for all deployments at once; sizes have a law of their
-own, negative binomial. Deployments that were there before the watch began must be left out: they are those that
-survived.
+times constants, which nodes of log mu evaluate for all deployments at once, with its gradient: by Fisher's identity
+the mean, under the belief about mu, of the gradient of the logarithm. A deployment that ended with its last core, where
+a log does not say whether it was shut down then, has a factor 1 + delta. Sizes have a law of their own, negative
+binomial. Deployments that were there before the watch began must be left out: they are those that survived.
+
+Standard errors come from the observed information, minus the second derivatives of the logarithm of the likelihood at
+its maximum, in logarithms of shapes, rates and delta. `goodness_of_fit` compares the log with logs that are simulated
+from the laws that were fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import log_density, slope_and_curvature
-from fluid.admission.law.cluster import Gamma, InitialSize, Priors
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Priors
 from fluid.admission.simulation import world as worlds
 from fluid.admission.simulation.world import World
 from theory.compiled import plain
@@ -29,8 +35,20 @@ from theory.errors import InputError
 
 _log_density, _slope_and_curvature = plain(log_density), plain(slope_and_curvature)
 
-NODES = 160
+NODES = 120
 """Nodes of log mu, for each deployment."""
+
+TOGETHER = 8192
+"""Deployments that are integrated at once: their nodes take some ten megabytes."""
+
+DROP = 36.0
+"""The integrand is left out where it is below e^-36 of its largest value."""
+
+PARAMETERS = ("mu.shape", "mu.rate", "lambda.shape", "lambda.rate", "kappa", "delta", "sigma.shape", "sigma.rate")
+"""What is fitted; all but kappa by their logarithms."""
+
+LARGEST_LOG, LARGEST_KAPPA = 14.0, 5.0
+"""Ends of the search: a shape of e^14 is a law that is one value, for any log."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class Watched:
     core_time, alive_time : float64[n]
     shut : bool[n]
         Whether the deployment was shut down while cores were active.
+    alone : bool[n], or bool[1] for all
+        Whether it ended with its last core, in a way that may have been a shutdown; by default, never.
     """
 
     core_deaths: NDArray[np.int64]
@@ -53,6 +73,12 @@ class Watched:
     extra_cores: NDArray[np.int64]
     sizes: NDArray[np.int64]
     shut: NDArray[np.bool_]
+    alone: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(1, bool))
+
+    def only(self, chosen: NDArray[Any]) -> Watched:
+        """Return the chosen deployments, by number or by a mask."""
+        n = len(self.core_deaths)
+        return Watched(**{one.name: np.broadcast_to(getattr(self, one.name), n)[chosen] for one in fields(self)})
 
 
 def watched(world: World, until: float, *, initial_counts: bool = True) -> Watched:
@@ -105,13 +131,101 @@ def _starts(world: World) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
+class TenantLog:
+    """What was watched of n deployments from their arrivals on.
+
+    Attributes
+    ----------
+    arrival : float64[n]
+        Hours after the watch began.
+    initial : int64[n]
+        Cores at arrival.
+    seen : Watched
+        Its sizes are those of scale-outs alone.
+    core_hours : float64[n]
+    watch : float
+        Hours of the watch.
+    from_first : bool
+        Whether the watch began with the first arrival, which then says nothing of the rate of arrivals.
+    cores : int64[n], optional
+        Active at the end of the watch, 0 of a deployment that is over; None where nothing asks for them.
+    names : sequence of str, length n, optional
+    most_cores : int
+        Most cores that were active at once; 0 where the log does not say.
+    notes : tuple of str
+        What was guessed, assumed and left out, one sentence each.
+    present : TenantLog, optional
+        The deployments that were there when the watch ended, whenever they arrived.
+    """
+
+    arrival: NDArray[np.float64]
+    initial: NDArray[np.int64]
+    seen: Watched
+    core_hours: NDArray[np.float64]
+    watch: float
+    from_first: bool
+    cores: NDArray[np.int64] | None = None
+    names: NDArray[Any] | None = None
+    most_cores: int = 0
+    notes: tuple[str, ...] = ()
+    present: TenantLog | None = None
+
+    @property
+    def arrivals(self) -> int:
+        """Arrivals that count for the rate."""
+        return len(self.arrival) - self.from_first
+
+    def only(self, chosen: NDArray[np.bool_]) -> TenantLog:
+        """Return the chosen deployments."""
+        return replace(
+            self,
+            arrival=self.arrival[chosen],
+            initial=self.initial[chosen],
+            seen=self.seen.only(chosen),
+            core_hours=self.core_hours[chosen],
+            cores=None if self.cores is None else self.cores[chosen],
+            names=None if self.names is None else self.names[chosen],
+        )
+
+    def with_initial_sizes(self) -> Watched:
+        """Return what was seen with the initial sizes among the sizes, where they follow 1 + Poisson(sigma)."""
+        seen = self.seen
+        return replace(seen, extra_cores=seen.extra_cores + self.initial - 1, sizes=seen.sizes + 1)
+
+
+@dataclass(frozen=True)
 class Fitted:
-    """Priors of greatest likelihood."""
+    """Priors of greatest likelihood.
+
+    Attributes
+    ----------
+    priors : Priors
+    log_likelihood : float
+        Of deaths, scale-outs, shutdowns and sizes, without constants that priors do not change.
+    deployments : int
+    converged : bool
+        Whether the search ended at a maximum inside its limits.
+    covariance : float64[8, 8]
+        Of the logarithms of `PARAMETERS` (of kappa itself), the inverse of the observed information; NaN where that is
+        not positive definite, or the parameter is not fitted.
+    """
 
     priors: Priors
-    log_likelihood: float  # of deaths, scale-outs, shutdowns and sizes, without constants that priors do not change
+    log_likelihood: float
     deployments: int
     converged: bool
+    covariance: NDArray[np.float64]
+
+    def estimates(self) -> Mapping[str, tuple[float, float, float, float]]:
+        """Return value, standard error and the ends of the 95 % interval of each parameter."""
+        p = self.priors
+        values = (p.mu.shape, p.mu.rate, p.lam.shape, p.lam.rate, p.kappa, p.delta, p.sigma.shape, p.sigma.rate)
+        rows = {}
+        for name, x, error in zip(PARAMETERS, values, np.sqrt(np.diag(self.covariance)).tolist(), strict=True):
+            # the delta method; ends on the scale of logarithms, so that they are positive
+            ends = [x + z * error if name == "kappa" else x * np.exp(z * error) for z in (-1.96, 1.96)]
+            rows[name] = (x, error if name == "kappa" else x * error, float(ends[0]), float(ends[1]))
+        return rows
 
 
 def log_likelihood(priors: Priors, seen: Watched) -> float:
@@ -119,38 +233,163 @@ def log_likelihood(priors: Priors, seen: Watched) -> float:
 
     O(n x `NODES`); nodes of log mu are spread around the peak of each deployment's integrand.
     """
-    from scipy.special import gammaln
+    return _likelihood_and_score(priors, seen)[0]
+
+
+def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
+    """Return the logarithm of the likelihood and its gradient in the first six of `PARAMETERS`."""
+    n, total, score = len(seen.core_deaths), 0.0, np.zeros(6)
+    for begin in range(0, n, TOGETHER):
+        part, slope = _of_some(priors, seen.only(np.arange(begin, min(n, begin + TOGETHER))))
+        total, score = total + part, score + slope
+    return total, score
+
+
+def _of_some(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
+    """Integrate over mu for some deployments (see the text above); the gradient is a mean under each belief."""
+    from scipy.special import digamma, expit, gammaln
 
     a, b, kappa, delta = priors.mu.shape, priors.mu.rate, priors.kappa, priors.delta
     shape, base = priors.lam.shape, priors.lam.rate
-    power = (a + seen.core_deaths + kappa * seen.scale_outs + seen.shut)[:, None]
-    rate = (b + seen.core_time + delta * seen.alive_time)[:, None]
-    lam = (shape + seen.scale_outs)[:, None]
-    alive = seen.alive_time[:, None]
-    s = np.log(np.maximum(power, 0.05) / rate)
-    for _ in range(40):  # Newton's method on concave functions, all at once
-        slope, bend = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
-        s = s + np.clip(slope / np.maximum(bend, 1e-9), -1.0, 1.0)
-    width = 1 / np.sqrt(np.maximum(bend, 1e-9))
-    low = -8 * width - np.minimum(30.0, 12 / np.maximum(power, 0.1))
-    high = np.minimum(8 * width, 6.0)
-    x = np.linspace(0.0, 1.0, NODES)[None, :]
-    at = s + low + (high - low) * x
-    level = _log_density(at, power, rate, lam, base, alive, kappa)
+    k, m, alive, shut = seen.core_deaths, seen.scale_outs, seen.alive_time, seen.shut
+    power, rate = a + k + kappa * m + shut, b + seen.core_time + delta * alive
+    s, weight = _nodes(power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
+    level = _log_density(s, power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
     top = level.max(axis=1, keepdims=True)
-    inner = np.log(np.exp(level - top).sum(axis=1) * ((high - low)[:, 0] / (NODES - 1))) + top[:, 0]
+    weight = weight * np.exp(level - top)
+    inner = weight.sum(axis=1)
+    weight /= inner[:, None]
+    ended = np.where(shut, np.log(delta) if delta > 0 else -1e9, np.where(seen.alone, np.log1p(delta), 0.0))
     constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)
-    total = inner + gammaln(lam[:, 0]) + constant + np.where(seen.shut, np.log(delta) if delta > 0 else -1e9, 0.0)
-    return float(total.sum())
+    total = np.log(inner) + top[:, 0] + gammaln(shape + m) + constant + ended
+    with np.errstate(divide="ignore"):
+        logit = kappa * s + np.log(alive / base)[:, None]
+    share = expit(logit)  # mu^kappa alive / (base + mu^kappa alive)
+    mean_log, mean_mu = (weight * s).sum(axis=1), (weight * np.exp(s)).sum(axis=1)
+    mean_share, pulled = (weight * share).sum(axis=1), (weight * share * s).sum(axis=1)
+    mean_base = np.log(base) + (weight * np.logaddexp(0.0, logit)).sum(axis=1)
+    by_delta = shut / delta + seen.alone / (1 + delta) if delta > 0 else seen.alone * 1.0
+    score = [
+        np.log(b) - digamma(a) + mean_log,
+        a / b - mean_mu,
+        np.log(base) - digamma(shape) + digamma(shape + m) - mean_base,
+        shape / base - (shape + m) * (1 - mean_share) / base,
+        m * mean_log - (shape + m) * pulled,
+        by_delta - alive * mean_mu,
+    ]
+    logs = np.array([a, b, shape, base, 1.0, delta])  # the derivative in log x is x times that in x
+    return float(total.sum()), logs * np.array([float(np.sum(one)) for one in score])
+
+
+def _nodes(power: Any, rate: Any, lam: Any, base: float, alive: Any, kappa: float) -> tuple[Any, Any]:
+    """Return nodes of s = log mu around each peak, and their weights, float64[n, `NODES`] both.
+
+    s = peak + width sinh(u) with equally spaced u: tails, which are exponential in s, fall doubly exponentially in u.
+    """
+    s = np.log(np.maximum(power, 0.05) / rate)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(60):  # Newton's method on concave functions, all at once
+            slope, bend = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
+            move = np.clip(np.nan_to_num(slope / np.maximum(bend, 1e-9)), -1.0, 1.0)
+            s = s + move
+            if np.abs(move).max() < 1e-6:
+                break
+        width = 1 / np.sqrt(np.maximum(bend, 1e-9))
+        top = _log_density(s, power, rate, lam, base, alive, kappa)
+        ends = []
+        for side in (-1.0, 1.0):
+            reach = np.full_like(s, 1.0)
+            for _ in range(40):
+                at = s + side * width * np.sinh(reach)
+                inside = _log_density(at, power, rate, lam, base, alive, kappa) > top - DROP
+                if not inside.any():
+                    break
+                reach = np.where(inside, reach + 0.4, reach)
+            ends.append(side * reach)
+    step = (ends[1] - ends[0]) / (NODES - 1)
+    u = ends[0] + step * np.arange(NODES)
+    return s + width * np.sinh(u), step * width * np.cosh(u)
+
+
+class GammaPoisson(NamedTuple):
+    """Counts of Poisson processes whose rates have one Gamma law, each over an exposure.
+
+    Such are core ends in a core-time, and the cores above one in a number of sizes.
+    """
+
+    counts: NDArray[Any]
+    exposure: NDArray[Any]
+
+    def log_likelihood(self, law: Gamma) -> float:
+        """Return the logarithm of the likelihood, up to a constant."""
+        return self.and_score(law)[0]
+
+    def and_score(self, law: Gamma) -> tuple[float, NDArray[np.float64]]:
+        """Return it with its gradient in the logarithms of shape and rate."""
+        from scipy.special import digamma, gammaln
+
+        a, b, k, x = law.shape, law.rate, self.counts, self.exposure
+        total = gammaln(a + k) - gammaln(a) + a * np.log(b) - (a + k) * np.log(b + x)
+        by_shape = digamma(a + k) - digamma(a) - np.log1p(x / b)
+        by_rate = a / b - (a + k) / (b + x)
+        return float(total.sum()), np.array([a * by_shape.sum(), b * by_rate.sum()])
 
 
 def size_log_likelihood(sigma: Gamma, seen: Watched) -> float:
     """Return the logarithm of the likelihood of sizes, up to a constant: sums of Poisson draws of one sigma."""
-    from scipy.special import gammaln
+    return _sizes(seen).log_likelihood(sigma)
 
-    k, n = seen.extra_cores, seen.sizes
-    terms = gammaln(sigma.shape + k) - gammaln(sigma.shape) + sigma.shape * np.log(sigma.rate)
-    return float((terms - (sigma.shape + k) * np.log(sigma.rate + n))[n > 0].sum())
+
+def _sizes(seen: Watched) -> GammaPoisson:
+    return GammaPoisson(seen.extra_cores, seen.sizes)
+
+
+def lifetime_log_likelihood(mu: Gamma, seen: Watched) -> float:
+    """Return the logarithm of the likelihood of core ends alone, up to a constant: k ends in a core-time T."""
+    return GammaPoisson(seen.core_deaths, seen.core_time).log_likelihood(mu)
+
+
+Score = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+
+
+def _maximised(
+    score: Score, start: Sequence[float] | NDArray[np.float64], ends: Sequence[float], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Return where a likelihood is greatest, the inverse of the information there, and whether that is a maximum.
+
+    Quasi-Newton steps, then up to eight of Newton's method; `ends` are those of the search on both sides of 0. Second
+    derivatives are central differences of the gradient.
+    """
+    from scipy.optimize import minimize
+
+    def minus(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slope = score(v)
+        return -value / n, -slope / n
+
+    bounds = [(-end, end) for end in ends]
+    x: NDArray[np.float64] = minimize(minus, np.array(start), jac=True, method="L-BFGS-B", bounds=bounds,
+                 options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}).x  # fmt: skip
+    edge = np.array(ends) * (1 - 1e-6)
+    for _ in range(8):
+        information = _information(score, x)
+        is_peak = bool(np.linalg.eigvalsh(information).min() > 0)
+        if not is_peak or (np.abs(x) >= edge).any():
+            break
+        slope = score(x)[1]
+        step = np.linalg.solve(information, slope)
+        if slope @ step < 1e-16:  # the square of the rest of the way, in standard errors
+            return x, np.asarray(np.linalg.inv(information), float), True
+        x = np.clip(x + np.clip(step, -0.5, 0.5), -np.array(ends), ends)
+    covariance = np.linalg.inv(information) if is_peak else np.full(information.shape, np.nan)
+    return x, np.asarray(covariance, float), False
+
+
+def _information(score: Score, x: NDArray[np.float64], step: float = 1e-4) -> NDArray[np.float64]:
+    rows = []
+    for i in range(len(x)):
+        shift = step * np.eye(len(x))[i]
+        rows.append((score(x - shift)[1] - score(x + shift)[1]) / (2 * step))
+    return np.array((np.array(rows) + np.array(rows).T) / 2)
 
 
 def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequence[float] | None = None) -> Fitted:
@@ -169,54 +408,66 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     InputError
         Fewer than two deployments, or data in which nothing ends or nothing scales out.
     """
-    from scipy.optimize import minimize
-
     n = len(seen.core_deaths)
     if n < 2 or not seen.core_deaths.sum() or not seen.scale_outs.sum():
-        raise InputError("data: expected several deployments, with core ends and scale-outs")
-    pooled = float(seen.core_deaths.sum() / seen.core_time.sum())
-    per_hour = float(seen.scale_outs.sum() / seen.alive_time.sum())
-    first = start or (1.0, 1.0 / pooled, 1.0, pooled / per_hour, 1.0, max(0.02, float(seen.shut.mean())))
-    shift = np.array([np.log(x) if i != 4 else x for i, x in enumerate(first)])
+        counts = f"{n:,} with {seen.core_deaths.sum():,} core ends and {seen.scale_outs.sum():,} scale-outs"
+        raise InputError(f"data: expected several deployments, with core ends and scale-outs, got {counts}")
+    # in units of the mean time of a core, the pooled rate of core ends is 1 and the search begins near the maximum
+    unit = float(seen.core_time.sum() / seen.core_deaths.sum())
+    scaled = replace(seen, core_time=seen.core_time / unit, alive_time=seen.alive_time / unit)
+    pooled = float(scaled.alive_time.sum() / seen.scale_outs.sum())
+    if start is None:
+        first = np.log([1.0, 1.0, 1.0, pooled, np.e, max(0.02, float(seen.shut.mean()))])
+    else:
+        a, b, shape, base, kappa, delta = start
+        first = np.array([*np.log([a, b / unit, shape, base * unit ** (kappa - 1)]), kappa, np.log(max(delta, 1e-6))])
+    free = np.arange(6 if seen.shut.any() else 5)  # without a shutdown there is no rate of them
 
     def priors_of(v: NDArray[np.float64]) -> Priors:
-        e = np.exp(np.clip(v, -30, 30))
-        sigma = Gamma(1.0, 1.0)
-        kappa = float(np.clip(v[4], -3, 5))
-        return Priors(Gamma(float(e[0]), float(e[1])), Gamma(float(e[2]), float(e[3])), sigma, kappa, float(e[5]))
+        e = [float(x) for x in np.exp(v)]
+        delta = e[5] if len(v) > 5 else 0.0
+        return Priors(Gamma(e[0], e[1]), Gamma(e[2], e[3]), Gamma(1.0, 1.0), float(v[4]), delta)
 
-    optimum = minimize(lambda v: -log_likelihood(priors_of(v), seen) / n, shift, method="Nelder-Mead",
-                     options={"maxiter": 1500, "xatol": 1e-4, "fatol": 1e-8, "adaptive": True})  # fmt: skip
-    fitted = priors_of(optimum.x)
-    if not seen.shut.any():
-        fitted = Priors(fitted.mu, fitted.lam, fitted.sigma, fitted.kappa, 0.0)
-    sigma, sizes_converged = _fitted_gamma(lambda law: size_log_likelihood(law, seen) / n)
-    priors = Priors(fitted.mu, fitted.lam, sigma, fitted.kappa, fitted.delta, initial or InitialSize())
+    def score(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        total, slope = _likelihood_and_score(priors_of(v), scaled)
+        return total, slope[free]
+
+    ends = [LARGEST_LOG] * 4 + [LARGEST_KAPPA] + [LARGEST_LOG] * (len(free) - 5)
+    v, within, is_maximum = _maximised(score, first[free], ends, n)
+    # back to hours: log b = log b' + log unit and log base = log base' + (1 - kappa) log unit
+    v = v + np.array([0, np.log(unit), 0, (1 - v[4]) * np.log(unit), 0, 0])[free]
+    turn = np.eye(len(free))
+    turn[3, 4] = -np.log(unit)
+    sigma, of_sizes, sizes_done = _fitted_gamma(_sizes(seen))
+    covariance = np.zeros((8, 8))  # sizes are independent of the rest
+    covariance[5, 5] = np.nan
+    covariance[np.ix_(free, free)] = turn @ within @ turn.T
+    covariance[6:, 6:] = of_sizes
+    priors = replace(priors_of(v), sigma=sigma, initial=initial or InitialSize())
     value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
-    return Fitted(priors, value, n, bool(optimum.success and sizes_converged))
+    return Fitted(priors, value, n, is_maximum and sizes_done, covariance)
 
 
-def _fitted_gamma(log_likelihood_of: Callable[[Gamma], float]) -> tuple[Gamma, bool]:
-    """Return the Gamma law of greatest likelihood, and whether the search converged."""
-    from scipy.optimize import minimize
-
-    optimum = minimize(
-        lambda v: -log_likelihood_of(Gamma(*(float(x) for x in np.exp(np.clip(v, -30, 30))))),
-        np.zeros(2),
-        method="Nelder-Mead",
-        options={"maxiter": 800, "xatol": 1e-5, "fatol": 1e-9},
-    )
-    shape, rate = (float(x) for x in np.exp(np.clip(optimum.x, -30, 30)))
-    return Gamma(shape, rate), bool(optimum.success)
+def fit_log(log: TenantLog, *, is_poisson: bool = True) -> Fitted:
+    """Fit priors to a log, whose initial sizes follow 1 + Poisson(sigma) or else the law that was observed."""
+    if is_poisson:
+        return fit_priors(log.with_initial_sizes())
+    sizes, counts = np.unique(log.initial, return_counts=True)
+    shares = counts / counts.sum()
+    return fit_priors(log.seen, InitialSize(tuple(sizes.tolist()), tuple(shares.tolist())))
 
 
-def lifetime_log_likelihood(mu: Gamma, seen: Watched) -> float:
-    """Return the logarithm of the likelihood of core ends alone, up to a constant: k ends in a core-time T."""
-    from scipy.special import gammaln
+def _fitted_gamma(seen: GammaPoisson) -> tuple[Gamma, NDArray[np.float64], bool]:
+    """Return the Gamma law of greatest likelihood, the covariance of its logarithms, and whether it is a maximum."""
 
-    k = seen.core_deaths
-    terms = gammaln(mu.shape + k) - gammaln(mu.shape) + mu.shape * np.log(mu.rate)
-    return float((terms - (mu.shape + k) * np.log(mu.rate + seen.core_time)).sum())
+    def score(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        return seen.and_score(Gamma(*(float(x) for x in np.exp(v))))
+
+    mean = max(float(seen.counts.sum()), 1.0) / max(float(seen.exposure.sum()), 1e-9)
+    start = [0.0, float(np.clip(-np.log(mean), -LARGEST_LOG, LARGEST_LOG))]
+    v, covariance, is_maximum = _maximised(score, start, [LARGEST_LOG] * 2, max(len(seen.counts), 1))
+    shape, rate = (float(x) for x in np.exp(v))
+    return Gamma(shape, rate), covariance, is_maximum
 
 
 def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
@@ -234,9 +485,111 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
     if n < 2 or not seen.core_deaths.sum():
         raise InputError("data: expected several deployments, with core ends")
     hours = float(seen.core_time.sum() / seen.core_deaths.sum())  # a unit of time in which the search starts near 1
-    scaled = replace(seen, core_time=seen.core_time / hours)
-    mu, done = _fitted_gamma(lambda law: lifetime_log_likelihood(law, scaled) / n)
-    sigma, sizes_done = _fitted_gamma(lambda law: size_log_likelihood(law, seen) / n)
+    mu, _, done = _fitted_gamma(GammaPoisson(seen.core_deaths, seen.core_time / hours))
+    sigma, _, sizes_done = _fitted_gamma(_sizes(seen))
     if not (done and sizes_done):
         raise InputError("data: the search for the laws of greatest likelihood did not converge")
     return Gamma(mu.shape, mu.rate * hours), sigma
+
+
+# ---- goodness of fit -------------------------------------------------------------------------------------------------
+
+QUANTITIES = {
+    "gap": "time between arrivals (hours)",
+    "initial": "initial size (cores)",
+    "scale_outs": "scale-outs (number)",
+    "batch": "mean scale-out (cores)",
+    "alive": "time alive (hours)",
+    "core": "mean time of a core (hours)",
+}
+"""What is compared of each deployment, as far as it is seen before the end of the watch."""
+
+
+class Compared(NamedTuple):
+    """One quantity of a log against simulated logs; `log` and `simulated` are sorted values."""
+
+    name: str
+    distance: float
+    p_value: float
+    log: NDArray[np.float64]
+    simulated: NDArray[np.float64]
+
+
+def quantities(log: TenantLog) -> dict[str, NDArray[np.float64]]:
+    """Return the values of `QUANTITIES` in a log, sorted."""
+    seen, grown = log.seen, log.seen.sizes > 0
+    cores = log.initial + seen.sizes + seen.extra_cores
+    values = {
+        "gap": np.diff(np.sort(log.arrival)),
+        "initial": log.initial,
+        "scale_outs": seen.scale_outs,
+        "batch": 1 + seen.extra_cores[grown] / seen.sizes[grown],
+        "alive": seen.alive_time,
+        "core": log.core_hours / cores,
+    }
+    return {name: np.sort(values[name].astype(float)) for name in QUANTITIES}
+
+
+def print_nothing(text: str) -> None:
+    """Report no progress."""
+    del text
+
+
+def goodness_of_fit(
+    cluster: AdmissionCluster,
+    log: TenantLog,
+    *,
+    replications: int = 199,
+    seed: int = 0,
+    progress: Callable[[str], None] = print_nothing,
+) -> list[Compared]:
+    """Compare a log with logs that are simulated from priors: the same number of deployments over the same watch.
+
+    The distance is that of Cramer and von Mises between the values of one log and those of all logs together, and a
+    p-value the share of logs, this one among them, that are at least as far. Were the priors not fitted to the log, the
+    logs would be exchangeable and the p-values exact; as they are fitted, the log is nearer than a simulated one, so
+    p-values are too large, and small ones can be trusted.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+        Its priors; everything is granted, whatever its capacity.
+    log : TenantLog
+    replications, seed : int
+
+    Notes
+    -----
+    O(replications x events log events).
+    """
+    logs = [quantities(log)]
+    for i, sequence in enumerate(np.random.SeedSequence(seed).spawn(replications)):
+        progress(f"simulated log {i + 1} of {replications}")
+        logs.append(quantities(_simulated(cluster, log, sequence)))
+    return [_compared(name, [one[name] for one in logs]) for name in QUANTITIES]
+
+
+def _simulated(cluster: AdmissionCluster, log: TenantLog, sequence: np.random.SeedSequence) -> TenantLog:
+    rng = np.random.default_rng(sequence.spawn(1)[0])
+    arrival = np.sort(rng.random(len(log.arrival))) * log.watch  # of a Poisson process, given its number
+    if log.from_first:
+        arrival[0] = 0.0
+    drawn = worlds.parameters_at(cluster, arrival, rng)
+    world = worlds.draw_world(cluster, log.watch, sequence, drawn=drawn)
+    seen = watched(world, log.watch, initial_counts=False)
+    return TenantLog(arrival, drawn.size, seen, seen.core_time, log.watch, log.from_first)
+
+
+def _compared(name: str, logs: Sequence[NDArray[np.float64]]) -> Compared:
+    every = np.sort(np.concatenate(logs))
+    distances = np.array([_distance(one, every) for one in logs])
+    far = float(np.mean(distances >= distances[0] * (1 - 1e-12)))
+    return Compared(name, float(distances[0]), far, logs[0], every)
+
+
+def _distance(values: NDArray[np.float64], every: NDArray[np.float64]) -> float:
+    """Return the statistic of Cramer and von Mises of sorted values; ties take the middle of their ranks."""
+    n = len(values)
+    if n == 0:
+        return 0.0
+    ranks = (np.searchsorted(every, values) + np.searchsorted(every, values, "right")) / (2 * len(every))
+    return float(1 / (12 * n) + np.sum((ranks - (np.arange(n) + 0.5) / n) ** 2))

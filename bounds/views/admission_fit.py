@@ -1,0 +1,93 @@
+"""``packproof admission fit``: laws that were fitted to a log, as an answer, as text and as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.views.tables import aligned
+from bounds.views.text import many
+
+if TYPE_CHECKING:
+    from fluid.admission.law.cluster import AdmissionCluster
+    from fluid.admission.study.estimation import Compared, Fitted, TenantLog
+
+DOUBTED = 0.05
+"""Level at which a fit is doubted, all quantities together (Bonferroni); 119 simulated logs can reach it for six."""
+
+
+def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: bool) -> dict[str, Any]:
+    """Return the file of the cluster; six digits are far more than standard errors leave."""
+    import numpy as np
+
+    def rounded(x: float) -> float:
+        return float(f"{x:.6g}")
+
+    p = fitted.priors
+    laws = (("mu", p.mu), ("lambda", p.lam), ("sigma", p.sigma))
+    initial: Any = "1 + poisson"
+    if not is_poisson:
+        sizes, counts = np.unique(log.initial, return_counts=True)
+        initial = {"sizes": sizes.tolist(), "probabilities": [f"{n}/{len(log.initial)}" for n in counts.tolist()]}
+    return {
+        "cluster": {"capacity": capacity, "arrival_rate": rounded(log.arrivals / log.watch)},
+        "deployments": {
+            **{name: {"shape": rounded(law.shape), "rate": rounded(law.rate)} for name, law in laws},
+            "kappa": rounded(p.kappa),
+            "delta": rounded(p.delta),
+            "initial": initial,
+        },
+    }
+
+
+def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compared: Sequence[Compared]) -> Answer:
+    """Return the answer of ``admission fit``."""
+    rate = log.arrivals / log.watch
+    error = rate / log.arrivals**0.5  # of a Poisson process: the square root of the count
+    rows = {"arrival_rate": (rate, error, rate - 1.96 * error, rate + 1.96 * error), **fitted.estimates()}
+    seen, few = log.seen, DOUBTED / max(len(compared), 1)
+    return encode_answer(
+        "admission_fit",
+        log=Fields(
+            deployments=len(log.arrival), open=0 if log.cores is None else int((log.cores > 0).sum()),
+            shut_down=int(seen.shut.sum()),
+            scale_outs=int(seen.scale_outs.sum()), core_ends=int(seen.core_deaths.sum()), hours=log.watch,
+            most_cores=log.most_cores or None, notes=log.notes,
+        ),
+        capacity=cluster.capacity,
+        initial="1 + poisson" if cluster.priors.initial.is_poisson else "observed",
+        parameters=[
+            Fields(name=name, value=x, standard_error=error, ci95=(low, high))
+            for name, (x, error, low, high) in rows.items()
+        ],
+        log_likelihood=fitted.log_likelihood,
+        converged=fitted.converged,
+        goodness=[Fields(name=one.name, distance=one.distance, p_value=one.p_value) for one in compared],
+        doubted=[one.name for one in compared if one.p_value <= few],
+    )  # fmt: skip
+
+
+def fit_lines(answer: Answer) -> list[str]:
+    """Return the answer of ``admission fit`` as text."""
+    from fluid.admission.study.estimation import QUANTITIES
+
+    log = answer.log
+    table = [["", "value", "standard error", "95 %"]]
+    for row in answer.parameters:
+        ends = "" if row.ci95 is None else f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]"
+        error = "" if row.standard_error is None else f"{row.standard_error:.3g}"
+        table.append([row.name, f"{row.value:.6g}", error, ends])
+    lines = [
+        f"{many(log.deployments, 'deployment')} in {log.hours:,.6g} hours: {log.open} still there, {log.shut_down} "
+        f"shut down; {many(log.core_ends, 'core end')}, {many(log.scale_outs, 'scale-out')}",
+        *aligned(table, right=3),
+    ]
+    if not answer.converged:
+        lines.append("the search ended at no maximum: the log does not decide these laws")
+    if answer.goodness:
+        lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
+        lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
+        doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
+        lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
+    return lines

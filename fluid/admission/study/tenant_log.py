@@ -1,0 +1,336 @@
+"""Logs of tenants, as what was watched of each deployment.
+
+A log has a row a VM, with a column that names its deployment, or a row a deployment, with sums over its cores. Columns
+are guessed from common headers or named, and times are read as in every log (`fluid.traces`). From a log of VMs:
+
+- VMs of a deployment that start together are its initial size, and later its scale-outs;
+- a VM is what ends at once, so it counts as one lifetime however many cores it has;
+- a deployment that ends with at least `least` VMs at once was shut down, and none of these ended on its own. One that
+  ends with a single VM may have been shut down with it, which the likelihood knows (`Watched.alone`);
+- rows without an end are censored at the end of the watch, and deployments that were there before it are left out: they
+  are those that survived.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.law.belief import Observed
+from fluid.admission.study.estimation import TenantLog, Watched
+from fluid.traces.guessed import CREATED, ENDED, STARTED, STAYED, in_words, time_unit
+from fluid.traces.mapped import Columns, read_mapped
+from fluid.traces.model import MICROSECONDS, Trace
+from fluid.traces.typed_table import Moments, fail, opened
+from theory.errors import InputError
+from theory.files.headers import RESOURCES, columns_by_meaning, factor_of
+from theory.numbers import rational
+
+HOUR = 3600 * MICROSECONDS
+
+SUMS = ("scale_outs", "added_cores", "ended_cores", "core_time")
+"""What a log of deployments has beside arrival, end and initial cores."""
+
+MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "arrival": (*STARTED, *CREATED),
+    "end": ENDED,
+    "lifetime": (*STAYED, "alive_time"),
+    "deployment": (
+        "deployment",
+        "deployment_id",
+        "deployment_name",
+        "tenant",
+        "tenant_id",
+        "application",
+        "app",
+        "service",
+        "subscription",
+        "customer",
+    ),
+    "cores": (*(name for name in RESOURCES["cpu"] if name != "core"), "initial_cores", "initial_size", "size"),
+    "scale_outs": ("scale_outs", "scaleouts", "scale_out_count"),
+    "added_cores": ("added_cores", "cores_added", "scaled_out_cores"),
+    "ended_cores": ("ended_cores", "cores_ended", "core_deaths"),
+    "core_time": ("core_time", "core"),  # core_hours is "core" with the unit "hours"
+}
+"""What a column may be, and the headers that say so."""
+
+
+def read_tenant_log(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    begin: str = "",
+    end: str = "",
+    least: int = 2,
+    together: float = 0.0,
+) -> TenantLog:
+    """Read a log of VMs or of deployments.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or its gzip, JSON lines or Parquet.
+    columns : mapping of str to str
+        The headers of columns that are not guessed, by the names of `MEANINGS`.
+    begin, end : str
+        The watch: dates, or hours after the first arrival; by default from the first arrival to the last moment.
+    least : int
+        VMs that end at once where a deployment is shut down.
+    together : float
+        Seconds within which starts, or ends, are at once.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the line, the column and what was expected.
+
+    Notes
+    -----
+    O(n log n) for n rows.
+    """
+    place = Path(path)
+    table, guess, of_deployments = _columns(place, columns or {})
+    try:
+        trace = read_mapped(place, table)
+    except InputError as error:
+        raise type(error)(f"{error} ({guess})") from None
+    first, last = _moment(begin, "--from", trace, 0), _moment(end, "--to", trace, -1)
+    if last <= first:
+        raise InputError(f"--to: expected a moment after --from and the first arrival, {place} has none between them")
+    amounts = _amounts(place, table, trace)
+    if of_deployments:
+        _refuse_contradictions(place, table, trace, amounts, last)
+    reader = _deployments if of_deployments else _vms
+    watch, at_once = (first, last, bool(begin)), (least, round(together * MICROSECONDS))
+    return _fitted_part(place, reader(trace, amounts, watch, at_once, guess))
+
+
+def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]:
+    """Return which column is what, in words too, and whether rows are deployments."""
+    with opened(place) as table:
+        line, header = next(table, (1, []))
+        header = [cell.strip() for cell in header]
+        shown = ", ".join(header)[:120] or "no columns"
+        for name, cell in named.items():
+            if name not in MEANINGS:
+                raise InputError(f"--column: expected one of {', '.join(MEANINGS)} before =, got {name!r}")
+            if cell not in header:
+                raise InputError(f"--column: {place} has no column {cell!r}, expected one of {shown}")
+        free = [cell for cell in header if cell not in named.values()]
+        chosen = {**columns_by_meaning(free, {k: v for k, v in MEANINGS.items() if k not in named}), **named}
+        if "arrival" not in chosen:
+            fail(place, line, "", f"expected a column for arrivals, such as created_at or start; found {shown}")
+        if not {"end", "lifetime"} & chosen.keys():
+            fail(place, line, "", f"expected a column end, deleted_at or lifetime; found {shown}")
+        of_deployments = "scale_outs" in chosen
+        if not of_deployments and "deployment" not in chosen:
+            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment); "
+                                  f"found {shown}")  # fmt: skip
+        lacking = [name for name in ("cores", *SUMS) if of_deployments and name not in chosen]
+        if lacking:
+            fail(place, line, "", f"expected a column {lacking[0]} beside scale_outs; found {shown}")
+        unit = time_unit(table, header.index(chosen["arrival"]), chosen["arrival"])
+    stay = "end" if "end" in chosen else "lifetime"
+    meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
+    meant |= {"type": chosen["deployment"]} if "deployment" in chosen else {}
+    meant |= {name: chosen[name] for name in ("cores", *(SUMS if of_deployments else ())) if name in chosen}
+    units = {name: factor_of(name, cell) for name, cell in meant.items() if name in ("duration", "core_time")}
+    units |= {"cores": factor_of("cpu", chosen["cores"])} if "cores" in chosen else {}
+    columns = Columns(tuple(meant.items()), unit=unit, scale=tuple(units.items()), keeps_open=True)
+    return columns, in_words(columns).replace("type = ", "deployment = "), of_deployments
+
+
+def _moment(text: str, option: str, trace: Trace, default: int) -> int:
+    """Return an end of the watch in microseconds after the first arrival; -1 is the last moment of the log."""
+    if not text:
+        return default if default >= 0 else int((trace.arrival + trace.duration).max())
+    try:
+        if text[4:5] == "-":
+            if trace.begins is None:
+                raise ValueError("the log has no dates")
+            return Moments(Fraction(1))(text) - trace.begins
+        return round(rational(text) * HOUR)
+    except ValueError as error:
+        raise InputError(
+            f"{option}: expected a date or hours after the first arrival, got {text!r} ({error})"
+        ) from None
+
+
+def _amounts(place: Path, table: Columns, trace: Trace) -> dict[str, NDArray[np.int64]]:
+    """Return whole numbers by what they are (core time in microseconds), int64[n] each; refused where not whole."""
+    header, line = dict(table.column), trace.line
+    assert line is not None
+    amounts = {}
+    for r, name in enumerate(trace.resources):
+        unit = trace.unit[r] * (MICROSECONDS if name == "core_time" else 1)
+        exact = [value * unit for value in trace.demand[:, r].tolist()]
+        for i, value in enumerate(exact):
+            if name != "core_time" and value.denominator != 1:
+                fail(place, int(line[i]), header[name], f"expected a whole number, got {float(value):g}")
+            if name == "cores" and value < 1:
+                fail(place, int(line[i]), header[name], f"expected at least 1 core, got {float(value):g}")
+            if value > 2**53:
+                fail(place, int(line[i]), header[name], f"expected less, got {float(value):g}")
+        amounts[name] = np.array([round(value) for value in exact], np.int64)
+    return amounts
+
+
+def _vms(
+    trace: Trace,
+    amounts: Mapping[str, NDArray[np.int64]],
+    watch: tuple[int, int, bool],
+    at_once: tuple[int, int],
+    guess: str,
+) -> TenantLog:
+    """Gather VMs into deployments, their batches, and how each deployment ended."""
+    (first, last, is_stated), (least, together) = watch, at_once
+    inside = trace.arrival <= last
+    label, start = trace.label[inside], trace.arrival[inside]
+    cores = amounts["cores"][inside] if "cores" in amounts else np.ones(len(start), np.int64)
+    end = start + trace.duration[inside]
+    is_open = trace.censored[inside] | (end > last)
+    end = np.where(is_open, last, end)
+    order = np.lexsort((start, label))
+    label, start, end, cores, is_open = label[order], start[order], end[order], cores[order], is_open[order]
+    hours = (end - start) / HOUR
+    # the latest end so far among the VMs of a deployment: ranks of ends beyond those of the deployments before it
+    moments, rank = np.unique(end, return_inverse=True)
+    latest = moments[np.maximum.accumulate(label * len(moments) + rank) % len(moments)]
+    is_new = np.concatenate([[True], np.diff(label) > 0])
+    returns = np.concatenate([[False], start[1:] > latest[:-1] + together]) & ~is_new
+    begins = is_new | returns
+    life = np.cumsum(begins) - 1
+    opens = begins | np.concatenate([[True], np.diff(start) > together])
+    batch = np.cumsum(opens) - 1
+    owner, size = life[opens], np.bincount(batch, cores).astype(np.int64)
+    count = int(life[-1]) + 1
+    arrival, over = start[begins], np.maximum.reduceat(end, np.flatnonzero(begins))
+    lives_on = np.bincount(life, is_open, count) > 0
+    joint = np.bincount(life, ~is_open & (end >= over[life] - together), count)
+    shut = ~lives_on & (joint >= least)
+    ended = np.bincount(life, ~is_open, count)
+    initial = size[np.flatnonzero(begins[opens])]
+    scale_outs = np.bincount(owner, minlength=count) - 1
+    added = np.bincount(owner, size, count).astype(np.int64) - initial
+    seen = Watched(
+        (ended - np.where(shut, joint, 0)).astype(np.int64),
+        np.bincount(life, hours, count).astype(float),
+        (over - arrival) / HOUR,
+        scale_outs,
+        added - scale_outs,
+        scale_outs,
+        shut,
+        ~lives_on & ~shut & (joint == 1),
+    )
+    return TenantLog(
+        (arrival - first) / HOUR,
+        initial,
+        seen,
+        np.bincount(life, hours * cores, count).astype(float),
+        (last - first) / HOUR,
+        not is_stated,
+        np.bincount(life, cores * is_open, count).astype(np.int64),
+        np.array(trace.labels, object)[label[begins]],
+        _most_at_once(start, end, cores),
+        _notes_of_vms(guess, trace, int(returns.sum()), bool((cores > 1).any())),
+    )
+
+
+def _notes_of_vms(guess: str, trace: Trace, returns: int, has_large_vms: bool) -> tuple[str, ...]:
+    notes = [guess, *(note for note in trace.notes if "run on" not in note)]
+    if returns:
+        notes.append(f"{returns:,} times a deployment without a VM returned, and counts as a new one then")
+    if has_large_vms:
+        notes.append("VMs of several cores count as one lifetime each; the model ends their cores one by one")
+    return tuple(notes)
+
+
+def _most_at_once(start: NDArray[np.int64], end: NDArray[np.int64], cores: NDArray[np.int64]) -> int:
+    """Return the largest sum of cores of rows that overlap; of equal times, ends come first."""
+    order = np.lexsort((np.repeat([1, 0], len(start)), np.concatenate([start, end])))
+    return int(np.cumsum(np.concatenate([cores, -cores])[order]).max())
+
+
+def _deployments(
+    trace: Trace,
+    amounts: Mapping[str, NDArray[np.int64]],
+    watch: tuple[int, int, bool],
+    at_once: tuple[int, int],
+    guess: str,
+) -> TenantLog:
+    """Take sums of deployments as they are."""
+    del at_once
+    lives_on, cores = trace.censored, amounts["cores"]
+    scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
+    alive = np.where(lives_on, watch[1] - trace.arrival, trace.duration) / HOUR
+    hours = amounts["core_time"] / HOUR
+    shut = ~lives_on & (ended < cores + added)
+    seen = Watched(ended, hours, alive, scale_outs, added - scale_outs, scale_outs, shut)
+    first, last, is_stated = watch
+    named = np.array(trace.labels, object)[trace.label] if trace.labels else np.arange(1, len(cores) + 1)
+    now = np.where(lives_on, cores + added - ended, 0)
+    notes = (guess, *trace.notes)
+    return TenantLog(
+        (trace.arrival - first) / HOUR, cores, seen, hours, (last - first) / HOUR, not is_stated, now, named, 0, notes
+    )
+
+
+def _refuse_contradictions(
+    place: Path, table: Columns, trace: Trace, amounts: Mapping[str, NDArray[np.int64]], last: int
+) -> None:
+    """Refuse sums of a deployment that no deployment has."""
+    scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
+    total, over = amounts["cores"] + added, trace.arrival + trace.duration
+    # sums may be rounded: a hundredth and a minute
+    too_little = amounts["core_time"] < 0.99 * trace.duration - 60 * MICROSECONDS
+    wrong = {
+        "added_cores": ((added < scale_outs) | ((scale_outs == 0) & (added > 0)), "at least 1 core a scale-out"),
+        "ended_cores": (ended > total - trace.censored, "at most the cores that there were, less one if it still runs"),
+        "core_time": (too_little, "at least the lifetime, in seconds unless the header has a unit"),
+        "time": (np.maximum(over, trace.arrival) > last, "a row that is over before --to, as sums cannot be cut"),
+    }
+    header, line = dict(table.column), trace.line
+    assert line is not None
+    for name, (bad, expected) in wrong.items():
+        for i in np.flatnonzero(bad)[:1]:
+            fail(place, int(line[i]), header[name], f"expected {expected}")
+
+
+def _fitted_part(place: Path, log: TenantLog) -> TenantLog:
+    """Leave out deployments from before the watch; those that are there at its end are kept beside the others."""
+    assert log.cores is not None
+    inside = log.arrival >= 0
+    if inside.sum() < 2:
+        raise InputError(f"{place}: expected at least 2 deployments that arrive within the watch, got {inside.sum()}")
+    before = int((~inside).sum())
+    notes = (f"{before:,} deployments that were there before --from are not fitted",) if before else ()
+    return replace(log.only(inside), present=log.only(log.cores > 0), notes=(*log.notes, *notes))
+
+
+def state_csv(log: TenantLog, *, is_poisson: bool) -> str:
+    """Return the deployments that are there now as ``decide --state`` reads them, with what was seen of each.
+
+    Where the law of initial sizes is 1 + Poisson(sigma), the initial size is one of the sizes.
+    """
+    now = log if log.present is None else log.present
+    seen = now.with_initial_sizes() if is_poisson else now.seen
+    assert now.cores is not None
+    assert now.names is not None
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["name", "cores", *(one.name for one in fields(Observed))])
+    for i, name in enumerate(now.names.tolist()):
+        observed = Observed(
+            int(seen.core_deaths[i]), float(max(seen.core_time[i], seen.alive_time[i])), float(seen.alive_time[i]),
+            int(seen.scale_outs[i]), int(seen.extra_cores[i]), int(seen.sizes[i]),
+        )  # fmt: skip
+        table.writerow([name, int(now.cores[i]), *(f"{value:.10g}" for value in vars(observed).values())])
+    return text.getvalue()

@@ -1,0 +1,135 @@
+"""``packproof admission fit``: its answer and its file, and one line for logs that cannot be fitted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from bounds.cli import run
+from bounds.views.answers import schema
+
+LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
+FIT = ["admission", "fit", str(LOG), "--replications", "119"]
+
+
+def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "own.toml"
+    assert run([*FIT, "--out", str(out), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("admission_fit"))
+    assert answer["made"]["inputs"] == {str(LOG): hashlib.sha256(LOG.read_bytes()).hexdigest()}
+    numbers = {row["name"]: row for row in answer["parameters"]}
+    truth = {"arrival_rate": 0.16, "mu.shape": 2, "mu.rate": 60, "lambda.shape": 1.5, "lambda.rate": 1.2,
+             "kappa": 1.1, "delta": 0.2, "sigma.shape": 1.2, "sigma.rate": 0.8}  # fmt: skip
+    assert numbers.keys() == truth.keys()
+    for name, value in truth.items():
+        assert abs(numbers[name]["value"] - value) < 4 * numbers[name]["standard_error"], name
+    assert answer["converged"]
+    assert not answer["doubted"]
+    text = out.read_text()
+    assert f"mu = {{ shape = {numbers['mu.shape']['value']:.6g}, rate = {numbers['mu.rate']['value']:.6g} }}" in text
+    assert run([*FIT, "--out", str(out)]) == 0
+    assert out.read_text() == text
+    assert "kappa" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("initial", ["poisson", "observed"])
+def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = str(tmp_path / "own.toml")
+    now = str(tmp_path / "now.csv")
+    assert run([*FIT, "--out", own, "--initial", initial, "--capacity", "100", "--tenants", now]) == 0
+    policy = ["--policy", "zeroth"]
+    for name, *options in (
+        ["moments", "--at", "24", "--size", "4"],
+        ["law", "--at", "24", "--size", "4", "--given", "mu=0.05,lambda=1,sigma=4"],
+        ["belief", "--observed", str(LOG.parent / "observed.json")],
+        ["decide", "--active", "20,4", "--arriving", "2", "--horizons", "1,24"],
+        ["decide", "--state", now, "--arriving", "4", *policy, "--threshold", "90"],
+        ["simulate", *policy, "--threshold", "80", "--until", "200", "--replications", "2"],
+        ["tune", *policy, "--sla", "0.05", "--until", "200", "--replications", "8"],
+        ["compare", "--policies", "zeroth", "--sla", "0.05", "--until", "100", "--replications", "8"],
+    ):
+        assert run(["admission", name, own, *options]) == 0, capsys.readouterr().err
+
+
+def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tenants that arrive in pairs: the gaps between arrivals are not those of a Poisson process."""
+    header, *rows = LOG.read_text().splitlines()
+    twins = tmp_path / "twins.csv"
+    twins.write_text("\n".join([header, *rows, *(f"twin-{row}" for row in rows)]) + "\n")
+    assert run(["admission", "fit", str(twins)]) == 0
+    assert "the model is in doubt: time between arrivals (hours)" in capsys.readouterr().out
+
+
+VMS = "deployment,start,end\n"
+SUMS = "arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_time\n"
+BAD = [
+    ("", "expected a column for arrivals"),
+    ("deployment;start;end\na;0;1\n", "expected a column for arrivals"),
+    ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
+    ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
+    ("start,end\n0,1\n", ":1: expected a column deployment (a row a VM), or scale_outs (a row a deployment)"),
+    ("start,end,scale_outs,cores\n0,1,0,1\n", ":1: expected a column added_cores beside scale_outs"),
+    (VMS, "expected tasks below the header, found none with an end"),
+    (VMS + "a,0,9\nb,x,9\n", ":3: start: expected a number, got 'x'"),
+    (VMS + "a,5,4\n", ":2: end: expected arrival <= start <= end, got '4'"),
+    (VMS + ",0,4\n", ":2: deployment: expected the name of a type, got an empty cell"),
+    (VMS + "a,0\n", ":2: expected 3 fields, got 2"),
+    (VMS + "a,0,9\n", "expected at least 2 deployments that arrive within the watch, got 1"),
+    (
+        VMS + "a,0,9\nb,1,8\n",
+        "data: expected several deployments, with core ends and scale-outs, got 2 with 2 core ends",
+    ),
+    ("deployment,start,end,cores\na,0,9,0.5\n", ":2: cores: expected a whole number, got 0.5"),
+    ("deployment,start,end,cores\na,0,9,0\n", ":2: cores: expected at least one positive demand"),
+    ("deployment,start,end,cores\na,0,9,-1\n", ":2: cores: expected a number of at least 0, got '-1'"),
+    (SUMS + "0,9,1,1,0,1,9\n", ":2: added_cores: expected at least 1 core a scale-out"),
+    (SUMS + "0,9,1,0,0,2,9\n", ":2: ended_cores: expected at most the cores that there were"),
+    (
+        SUMS + "0,,1,0,0,1,9\n1,9,1,0,0,1,9\n",
+        ":2: ended_cores: expected at most the cores that there were, less one if it still runs",
+    ),
+    (
+        SUMS + "0,900,1,0,0,1,9\n",
+        ":2: core_time: expected at least the lifetime, in seconds unless the header has a unit",
+    ),
+    (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected it where a row is a deployment"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), BAD)
+def test_bad_logs_get_one_line(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "log.csv", tmp_path / "own.toml"
+    path.write_text(text)
+    assert run(["admission", "fit", str(path), "--out", str(out)]) == 2
+    printed, last = capsys.readouterr()
+    assert not printed
+    line = last.rstrip("\n").splitlines()[-1]
+    assert expected in line
+    assert "Traceback" not in last
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--column", "cores"], "--column: expected NAME=HEADER, each name once, got 'cores'"),
+        (["--column", "size=vCPU"], "--column: expected one of arrival, end, lifetime, deployment, cores,"),
+        (["--column", "cores=vCPU"], "has no column 'vCPU', expected one of deployment, started_at, ended_at"),
+        (["--from", "soon"], "--from: expected a date or hours after the first arrival, got 'soon'"),
+        (["--to", "2020-01-01"], "--to: expected a moment after --from and the first arrival"),
+        (["--from", "2027-01-01"], "--to: expected a moment after --from and the first arrival"),
+        (["--initial", "known"], "--initial: expected poisson or observed, got 'known'"),
+        (["--at-once", "1"], "--at-once: expected"),
+        (["--within", "nan"], "--within: expected"),
+        (["--within", "1e300"], "--within: expected"),
+        (["--initial", "observed", "--capacity", "3"], "capacity: expected at least the largest initial size"),
+    ],
+)
+def test_bad_options_get_one_line(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*FIT, *options]) == 2
+    assert expected in capsys.readouterr().err.rstrip("\n").splitlines()[-1]
