@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +81,9 @@ YEAR = 8760
 MOST_HOURS = 10_000_000
 """Most hours of a run: over a thousand years, of which every month is counted by itself."""
 
+MOST_CORES = 1_000_000_000
+"""Beyond any cluster, and whole in floats."""
+
 
 def numbers_of(text: str, name: str) -> list[float]:
     """Read numbers with commas between them; bad ones end in one line that names the option."""
@@ -95,8 +99,7 @@ def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
-        # 1e9 cores: beyond any cluster, and whole in floats
-        if value < 1 or value != int(value) or value > 1e9:
+        if value < 1 or value != int(value) or value > MOST_CORES:
             raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
     return [int(value) for value in numbers]
 
@@ -464,6 +467,8 @@ def tune(
         "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
         "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
         "--replications 8 --store runs.db --plot gain.png",
+        "packproof admission compare examples/admission_small.toml --capacity 20 --arrival-rate 2 --sla 0.1 "
+        "--until 100 --replications 8",
     )
 )
 def compare(
@@ -483,6 +488,12 @@ def compare(
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     steps: Annotated[int, typer.Option("--steps", min=2, max=40, help="Thresholds on each ladder.")] = 6,
+    capacity: Annotated[
+        int | None, typer.Option("--capacity", metavar="C", help="Cores, in place of those of the file.")
+    ] = None,
+    arrival_rate: Annotated[
+        float | None, typer.Option("--arrival-rate", metavar="R", help="Deployments an hour, in place of the file's.")
+    ] = None,
     store: StoreFile = None,
     engine: EngineOption = "local",
     workers: WorkersOption = 1,
@@ -504,7 +515,7 @@ def compare(
     named = [AdmissionPolicy(policy_named(name.strip()), moments=moments, marginal=marginal, horizons=times)
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
-    cluster = read_admission(file)
+    cluster = resized(read_admission(file), capacity, arrival_rate)
     with telling_and_keeping(store) as (say, kept):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, steps=steps, seed=seed, warmup=warmup,
@@ -518,6 +529,19 @@ def compare(
         picture_of_comparison(rows, bound.utilisation, sla, plot)
     answer = compared_answer(rows, bound, sla, replications)
     show(answer, lambda: compared_lines(answer), as_json=as_json)
+
+
+def resized(cluster: AdmissionCluster, capacity: int | None, arrival_rate: float | None) -> AdmissionCluster:
+    """Return a cluster with other cores, or another rate of arrivals, where an option gives one."""
+    if capacity is not None and not 1 <= capacity <= MOST_CORES:
+        raise InputError(f"--capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
+    if arrival_rate is not None and not 0 < arrival_rate < inf:
+        raise InputError(f"--arrival-rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
+    return replace(
+        cluster,
+        capacity=cluster.capacity if capacity is None else capacity,
+        arrival_rate=cluster.arrival_rate if arrival_rate is None else arrival_rate,
+    )
 
 
 def counts_of(text: str) -> list[int]:
