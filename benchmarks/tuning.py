@@ -2,7 +2,7 @@
 
 Small clusters are drawn, half of known kinds and half with priors, with the three policies in turn. `tune` answers as
 its command does by default (40 worlds, 8 thresholds on the ladder). Brute force runs `RUNS` other worlds at each of up
-to 40 thresholds over their range, and takes the largest one whose pooled share meets the SLA there, without any fit.
+to 30 thresholds over their range, and takes the largest one whose pooled share meets the SLA there, without any fit.
 Share and utilisation are those in the worlds of brute force.
 """
 
@@ -23,15 +23,15 @@ from fluid.statistics import Interval, paired, ratio_interval
 from theory.errors import InputError
 
 SEED = 77
-UNTIL, WARMUP = 200.0, 50.0  # hours of a run, and of those that do not count
-MARKS = 40  # thresholds of brute force
+UNTIL, WARMUP = 100.0, 25.0  # hours of a run, and of those that do not count
+MARKS = 30  # thresholds of brute force
 FRESH = 10_000  # number of its first world, beyond those of tune
 
 
 def drawn_cluster(number: int) -> tuple[AdmissionCluster, float]:
     """Return a cluster with an offered load of about 1 to 2 times its cores, and its SLA."""
     rng = np.random.default_rng([SEED, number])
-    capacity, sla = int(rng.integers(30, 90)), float(rng.choice([0.01, 0.02, 0.05]))
+    capacity, sla = int(rng.integers(15, 30)), float(rng.choice([0.02, 0.05]))
     if number % 2 == 0:
         kinds = tuple(
             Kind(p, *rng.uniform([0.1, 0.0, 0.02], [0.4, 0.3, 0.1]).tolist(), *rng.integers(1, 5, 2).tolist())

@@ -487,6 +487,7 @@ def compare(
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
+    pilots: Annotated[int, typer.Option("--pilots", min=1, max=1000, help="Worlds for the ladders.")] = 8,
     steps: Annotated[int, typer.Option("--steps", min=2, max=40, help="Thresholds on each ladder.")] = 6,
     capacity: Annotated[
         int | None, typer.Option("--capacity", metavar="C", help="Cores, in place of those of the file.")
@@ -504,7 +505,6 @@ def compare(
     from bounds.views.admission import compared_answer, compared_lines
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
-    from fluid.admission.study.frontier import PILOTS
     from fluid.admission.study.frontier import compare as compare_policies
     from fluid.admission.study.tuning import pathwise_bound
 
@@ -518,11 +518,11 @@ def compare(
     cluster = resized(read_admission(file), capacity, arrival_rate)
     with telling_and_keeping(store) as (say, kept):
         rows = compare_policies(
-            cluster, pairs, sla, until, replications=replications, steps=steps, seed=seed, warmup=warmup,
+            cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
             workers=workers, engine=engine, progress=say, store=kept,
         )  # fmt: skip
         say("the bound for all policies ...")
-        bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=PILOTS)
+        bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=pilots)
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_comparison
 

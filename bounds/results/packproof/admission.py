@@ -266,7 +266,7 @@ def hidden_bounds(level: Level, broken: str) -> Outcome:
 @drawing("Free cores of a blind policy (stand-in priors, load of examples/admission.toml twice)", "blind-reserve")
 def reserves() -> Sequence[Panel]:
     """The cores that a blind policy leaves free, by the capacity, at two service levels."""
-    clumps = drawn_clumps(replace(FILLING, arrival_rate=5.0), 730.0, seed=SEED, warmup=365.0)
+    clumps = drawn_clumps(replace(FILLING, arrival_rate=20.0), 730.0, seed=SEED, warmup=365.0)
     sizes = [200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
     curves = []
     for sla in (1e-2, 1e-3):
