@@ -18,7 +18,7 @@ from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.admission.moments import STAND_IN
 from bounds.results.admission.orders import LOAD, STEADY_AND_GROWING
 from bounds.results.decisions import Decisions
-from bounds.results.reproduction import drawing
+from bounds.results.reproduction import drawing, interval_curve
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.admission.exact.chain import Space, best_threshold, small_space, solved
 from fluid.admission.exact.hidden import hidden_optimum
@@ -29,6 +29,7 @@ from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy, see
 from fluid.admission.simulation.world import SCALE_OUT, draw_world
 from fluid.admission.study.frontier import frontiers_of
 from fluid.admission.study.scaling import (
+    Clumps,
     drawn_clumps,
     full_share,
     granted_changes,
@@ -36,7 +37,7 @@ from fluid.admission.study.scaling import (
     poisson_utilisation,
 )
 from fluid.admission.study.tuning import pathwise_bound
-from fluid.statistics import ratio_interval
+from fluid.statistics import mean_interval, ratio_interval
 
 UNTIL, WARMUP = 200.0, 40.0
 SLA = 0.05
@@ -263,15 +264,35 @@ def hidden_bounds(level: Level, broken: str) -> Outcome:
     return Outcome(shown, bool(good))
 
 
-@drawing("Free cores of a blind policy (stand-in priors, load of examples/admission.toml twice)", "blind-reserve")
-def reserves() -> Sequence[Panel]:
-    """The cores that a blind policy leaves free, by the capacity, at two service levels."""
+def _reserves(sla: float, clumps: Clumps, sizes: Sequence[int]) -> list[Curve]:
+    """Free cores of a blind policy, as shares, by the compound Poisson and by the normal law."""
+    poisson = [1 - poisson_utilisation(clumps, c, sla) for c in sizes]
+    normal = [1 - normal_utilisation(clumps.ratio, c, sla) for c in sizes]
+    return [
+        Curve(f"blind, compound Poisson, SLA {sla:g}", sizes, poisson, look="plain"),
+        Curve(f"blind, normal, SLA {sla:g}", sizes, normal, look="plain"),
+    ]
+
+
+@drawing("What moments can gain, by the size of the cluster", "gain-by-capacity", "blind-reserve", columns=2)
+def gains() -> Sequence[Panel]:
+    """Two known kinds with measured gains, and the stand-in priors at twice the load of examples/admission.toml."""
+    small, large = SIZES[Level.quick]
+    measured = (small, Sized(240, 40, (150.0, 180.0), (0.14, 0.3)), large)
+    capacities = [size.capacity for size in measured]
+    used, bound, values = zip(*(_gains(size, "second") for size in measured), strict=True)
+    left = [
+        *_reserves(SLA, drawn_clumps(_cluster(3_000), UNTIL, seed=SEED, warmup=WARMUP), [60, 120, 240, 480, 960]),
+        Curve(
+            "bound for all policies less zeroth moment", capacities, [b - u for b, u in zip(bound, used, strict=True)]
+        ),
+        interval_curve("second less zeroth moment", capacities, [mean_interval(gain) for gain in values]),
+    ]
     clumps = drawn_clumps(replace(FILLING, arrival_rate=20.0), 730.0, seed=SEED, warmup=365.0)
-    sizes = [200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
-    curves = []
-    for sla in (1e-2, 1e-3):
-        poisson = [1 - poisson_utilisation(clumps, c, sla) for c in sizes]
-        normal = [1 - normal_utilisation(clumps.ratio, c, sla) for c in sizes]
-        curves.append(Curve(f"compound Poisson, SLA {sla:g}", sizes, poisson))
-        curves.append(Curve(f"normal, SLA {sla:g}", sizes, normal, look="plain"))
-    return [Chart("capacity (cores)", "free cores (share)", curves, xscale="log", yscale="log")]
+    sizes = [200, 500, 2000, 5000, 20_000, 50_000]
+    right = [curve for sla in (1e-2, 1e-3) for curve in _reserves(sla, clumps, sizes)]
+    axes = ("capacity (cores)", "share of cores")
+    return [
+        Chart(*axes, left, title="two known kinds", xscale="log", yscale="log", ylim=(1e-3, 1.2)),
+        Chart(*axes, right, title="stand-in priors", xscale="log", yscale="log", ylim=(0.05, 1.2)),
+    ]
