@@ -467,7 +467,7 @@ def tune(
         "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
         "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
         "--replications 8 --store runs.db --plot gain.png",
-        "packproof admission compare examples/admission_small.toml --capacity 20 --arrival-rate 2 --sla 0.1 "
+        "packproof admission compare examples/admission_small.toml --capacity 20 --arrival-rate 6 --sla 0.1 "
         "--until 100 --replications 8",
     )
 )
