@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -65,9 +66,9 @@ def compared(number: int, runs: int) -> Row | None:
         return None
     second = policy.name == "second"
     marks = np.geomspace(1e-3, 1.0, MARKS) if second else np.unique(np.linspace(1, cluster.capacity + 1, MARKS).round())
-    chosen = [tuned.policy, *(replace(policy, threshold=float(x)) for x in marks)]
-    options = {"replications": runs, "seed": SEED + number, "warmup": WARMUP, "first": FRESH}
-    results = simulate_policies(cluster, chosen, UNTIL, **options)
+    thresholds = [tuned.policy, *(replace(policy, threshold=float(x)) for x in marks)]
+    options: dict[str, Any] = {"replications": runs, "seed": SEED + number, "warmup": WARMUP, "first": FRESH}
+    results = simulate_policies(cluster, thresholds, UNTIL, **options)
     totals = [(np.array([r.refused.sum() for r in one.runs]), np.array([r.asked.sum() for r in one.runs]))
               for one in results]  # fmt: skip
     meets = [n for n, (refused, asked) in enumerate(totals) if n and refused.sum() <= sla * asked.sum()]
@@ -75,8 +76,8 @@ def compared(number: int, runs: int) -> Row | None:
         return None
     best = meets[-1]
     used = [np.array([run.utilisation for run in results[n].runs]) for n in (best, 0)]
-    shares = tuple(ratio_interval(*totals[n]) for n in (0, best))
-    return Row(policy.name, sla, (tuned.policy.threshold, chosen[best].threshold), shares, paired(*used))
+    shares = (ratio_interval(*totals[0]), ratio_interval(*totals[best]))
+    return Row(policy.name, sla, (tuned.policy.threshold, thresholds[best].threshold), shares, paired(*used))
 
 
 def main() -> None:
