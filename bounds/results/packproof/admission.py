@@ -151,7 +151,8 @@ def blind_reserve(level: Level, broken: str) -> Outcome:
         run = run_policy(cluster, world, AdmissionPolicy("everybody"), UNTIL, warmup=half)
         beyond = max(beyond, int(run.refused.sum() - full[asks].sum()))
     decisions = Decisions(1)
-    free = ratio_interval(*np.array(over).T, decisions.level())
+    refusable, asked = np.array(over).T
+    free = ratio_interval(refusable, asked, decisions.level())
     ratio = (1 - normal_utilisation(clumps.ratio, 64 * capacity, SLA)) / (
         1 - poisson_utilisation(clumps, 64 * capacity, SLA)
     )

@@ -10,6 +10,7 @@ admits each arrival with the same probability, sees no more than that. It meets 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +115,8 @@ def normal_utilisation(ratio: float, capacity: float, sla: float) -> float:
 
     if not 0 < sla < 0.5:
         raise InputError(f"sla: expected a share between 0 and 1/2, got {sla!r}")
-    a = -float(ndtri(sla)) * (ratio / capacity) ** 0.5
-    return ((a * a + 4) ** 0.5 - a) ** 2 / 4  # sqrt(u) solves u + a sqrt(u) = 1
+    a = -float(ndtri(sla)) * sqrt(ratio / capacity)
+    return (sqrt(a * a + 4) - a) ** 2 / 4  # sqrt(u) solves u + a sqrt(u) = 1
 
 
 def full_share(clumps: Clumps, mean: float, capacity: int) -> float:
