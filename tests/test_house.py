@@ -88,7 +88,7 @@ HOUSE = {
     "files": Room(("theory/files",), 15, 2_830, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 50, 9_347, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_109, (20, 4_200)),
-    "admission": Room(("fluid/admission",), 27, 6_234, (25, 5_000)),
+    "admission": Room(("fluid/admission",), 28, 6_394, (25, 5_000)),
     "programs": Room(("theory/exact/*", "theory/exact/programs"), 6, 998, (6, 1_000)),
     "knapsack": Room(("theory/exact/knapsack",), 8, 1_555, (6, 1_600)),
     "columns": Room(("theory/exact/columns",), 6, 1_038, (2, 500)),
@@ -98,8 +98,8 @@ HOUSE = {
     "planning": Room(("fluid/planning",), 4, 526, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_295, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 35, 6_720, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 60, 13_415, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 52, 9_620, (46, 7_800)),
+    "results": Room(("bounds/claims*", "bounds/results"), 63, 13_933, (66, 11_500)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 52, 9_644, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,6 +114,9 @@ YEAR = 8760
 MOST_HOURS = 10_000_000
 """Most hours of a run: over a thousand years, of which every month is counted by itself."""
 
+MOST_CORES = 1_000_000_000
+"""Beyond any cluster, and whole in floats."""
+
 
 def numbers_of(text: str, name: str) -> list[float]:
     """Read numbers with commas between them; bad ones end in one line that names the option."""
@@ -128,8 +132,7 @@ def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
-        # 1e9 cores: beyond any cluster, and whole in floats
-        if value < 1 or value != int(value) or value > 1e9:
+        if value < 1 or value != int(value) or value > MOST_CORES:
             raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
     return [int(value) for value in numbers]
 
@@ -497,6 +500,8 @@ def tune(
         "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
         "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
         "--replications 8 --store runs.db --plot gain.png",
+        "packproof admission compare examples/admission_small.toml --capacity 20 --arrival-rate 6 --sla 0.1 "
+        "--until 100 --replications 8",
     )
 )
 def compare(
@@ -515,7 +520,14 @@ def compare(
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
+    pilots: Annotated[int, typer.Option("--pilots", min=1, max=1000, help="Worlds for the ladders.")] = 8,
     steps: Annotated[int, typer.Option("--steps", min=2, max=40, help="Thresholds on each ladder.")] = 6,
+    capacity: Annotated[
+        int | None, typer.Option("--capacity", metavar="C", help="Cores, in place of those of the file.")
+    ] = None,
+    arrival_rate: Annotated[
+        float | None, typer.Option("--arrival-rate", metavar="R", help="Deployments an hour, in place of the file's.")
+    ] = None,
     store: StoreFile = None,
     engine: EngineOption = "local",
     workers: WorkersOption = 1,
@@ -526,7 +538,6 @@ def compare(
     from bounds.views.admission import compared_answer, compared_lines
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
-    from fluid.admission.study.frontier import PILOTS
     from fluid.admission.study.frontier import compare as compare_policies
     from fluid.admission.study.tuning import pathwise_bound
 
@@ -537,20 +548,33 @@ def compare(
     named = [AdmissionPolicy(policy_named(name.strip()), moments=moments, marginal=marginal, horizons=times)
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
-    cluster = read_admission(file)
+    cluster = resized(read_admission(file), capacity, arrival_rate)
     with telling_and_keeping(store) as (say, kept):
         rows = compare_policies(
-            cluster, pairs, sla, until, replications=replications, steps=steps, seed=seed, warmup=warmup,
+            cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
             workers=workers, engine=engine, progress=say, store=kept,
         )  # fmt: skip
         say("the bound for all policies ...")
-        bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=PILOTS)
+        bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=pilots)
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_comparison
 
         picture_of_comparison(rows, bound.utilisation, sla, plot)
     answer = compared_answer(rows, bound, sla, replications)
     show(answer, lambda: compared_lines(answer), as_json=as_json)
+
+
+def resized(cluster: AdmissionCluster, capacity: int | None, arrival_rate: float | None) -> AdmissionCluster:
+    """Return a cluster with other cores, or another rate of arrivals, where an option gives one."""
+    if capacity is not None and not 1 <= capacity <= MOST_CORES:
+        raise InputError(f"--capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
+    if arrival_rate is not None and not 0 < arrival_rate < inf:
+        raise InputError(f"--arrival-rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
+    return replace(
+        cluster,
+        capacity=cluster.capacity if capacity is None else capacity,
+        arrival_rate=cluster.arrival_rate if arrival_rate is None else arrival_rate,
+    )
 
 
 def counts_of(text: str) -> list[int]:

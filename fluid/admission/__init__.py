@@ -48,6 +48,14 @@ __getattr__, __all__ = doors(
             "frontiers_of",
             "ladder_for",
         ),
+        "study.scaling": (
+            "Clumps",
+            "drawn_clumps",
+            "full_share",
+            "granted_changes",
+            "normal_utilisation",
+            "poisson_utilisation",
+        ),
         "study.tuning": ("bca_interval", "pathwise_bound", "tune"),
         "study.importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
         "study.estimation": (

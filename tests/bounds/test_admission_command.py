@@ -174,6 +174,9 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert comparison["rows"][1]["above_first"]["mean"] == pytest.approx(gap)
     assert picture.stat().st_size > 5_000
     assert answer(arguments, capsys) == comparison, "taken up from the store"
+    path.write_text(Path(STAND_IN).read_text())
+    resized = [*arguments, "--capacity", "100", "--arrival-rate", "0.05"]
+    assert answer(resized, capsys) == comparison, "options in place of the numbers of the file, with the same runs"
 
 
 def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,6 +277,8 @@ def test_bad_files_get_one_line(
         (["simulate", "FILE", "--policy", "everybody", "--threshold", "1", "--until", "1"], "--policy"),
         (["compare", "FILE", "--sla", "0.1", "--observations", "0.5"], "--observations"),
         (["compare", "FILE", "--sla", "1.5"], "--sla"),
+        (["compare", "FILE", "--sla", "0.1", "--capacity", "0"], "--capacity"),
+        (["compare", "FILE", "--sla", "0.1", "--arrival-rate", "0"], "--arrival-rate"),
         (["decide", "FILE", "--active", "3", "--arriving", "1", "--policy", "zeroth"], "--policy"),
         (["decide", "FILE", "--active", "3", "--arriving", "1", "--threshold", "4"], "--policy"),
         (["decide", "FILE", "--active", "3", "--state", "x.csv", "--arriving", "1"], "--state"),

@@ -337,6 +337,7 @@ def compare(
     until: float,
     *,
     replications: int = 40,
+    pilots: int = PILOTS,
     steps: int = 6,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -349,7 +350,9 @@ def compare(
     cluster, sla, until
     policies : sequence of (AdmissionPolicy, int)
     replications : int
-        Worlds that count, the same for all policies, beside `PILOTS` others that choose the ladders.
+        Worlds that count, the same for all policies.
+    pilots : int
+        Other worlds, which choose the ladders: the first ones of the seed.
     steps : int
         Thresholds of a ladder.
     seed, progress, options
@@ -360,7 +363,9 @@ def compare(
     for policy, observations in policies:
         name = f"{policy.name}, {observations} observations"
         say = None if progress is None else partial(_prefixed, progress, name)
-        common: dict[str, Any] = {"seed": seed, "observations": observations, "progress": say, **options}
+        common: dict[str, Any] = {
+            "seed": seed, "observations": observations, "progress": say, "pilots": pilots, **options,
+        }  # fmt: skip
         curve = frontier_at(cluster, policy, sla, until, replications=replications, steps=steps, **common)
         base = rows[0].frontier if rows else None
         used, above = difference_at(curve, None, sla), None if base is None else difference_at(curve, base, sla)

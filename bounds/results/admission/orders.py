@@ -1,0 +1,73 @@
+"""The cluster admission paper on which policy uses more: Table 2, and Appendix E on the marginal heuristic."""
+
+from __future__ import annotations
+
+from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.results.admission.policies import CLUSTER, MARGINAL, UNTIL, at_sla
+from bounds.results.decisions import Decisions
+from fluid.admission.law.cluster import AdmissionCluster, Kind
+from fluid.admission.simulation.simulate import AdmissionPolicy
+from fluid.admission.study.frontier import frontiers_of
+
+STEADY_AND_GROWING = (Kind(0.5, 0.1, 0.0, 0.04, 4), Kind(0.5, 0.1, 0.1, 0.04, 4, 16))
+"""Two kinds of deployments of 4 cores; the second grows by 16 cores at a time. Their clump ratio is about 21 cores."""
+
+LOAD = 0.0097
+"""Arrivals an hour and core at which they ask for about 1.5 times the cores."""
+
+SEED = 20261129  # none of the runs that chose clusters and ladders had this seed
+
+LADDERS = {"zeroth": (150.0, 180.0), "first": (160.0, 180.0, 200.0), "second": (0.14, 0.3)}
+
+
+@claim(
+    "table-2",
+    "First and second moment achieve similar utilisation, both above the zeroth: on a cluster of 240 cores with two "
+    "known kinds, SLA 5 %, 200 hours, 150 worlds (600 in full), both gain over the zeroth, and the gains differ by "
+    "less than 3 points. It depends on the cluster: with the stand-in priors and 2,000 cores the first gains 0.006 "
+    "[-0.001, 0.013] and the second 0.029 [0.023, 0.041] (examples/admission_policies.csv), and gains fall with the "
+    "capacity (packproof/gain-by-capacity). How far above, and the paper's own priors, are lost.",
+    source="Table 2 and Section 5.3",
+    printed="first and second moment achieve similar utilisation, both well above zeroth (numbers lost)",
+    evidence=Evidence.statistical,
+    breaks=("zeroth in place of first", "zeroth in place of second"),
+)
+def table_2(level: Level, broken: str) -> Outcome:
+    runs, sla = 150 if level is Level.quick else 600, 0.05
+    names = {"zeroth in place of first": ("zeroth", "zeroth", "second"), "": ("zeroth", "first", "second")}.get(
+        broken, ("zeroth", "first", "zeroth")
+    )
+    cluster = AdmissionCluster(240, LOAD * 240, STEADY_AND_GROWING)
+    ladders = [(AdmissionPolicy(name), LADDERS[name]) for name in names]
+    curves = frontiers_of(cluster, ladders, 200.0, replications=runs, seed=SEED, warmup=40.0)
+    used = [curve.pseudo_values(sla) for curve in curves]
+    decisions, gains = Decisions(3), []
+    for high, low in ((1, 0), (2, 0), (2, 1)):
+        gains.append(decisions.mean(used[high] - used[low]))
+    shown = ", ".join(f"{name} {float(curve.used_at(sla)[0]):.4f}" for name, curve in zip(names, curves, strict=True))
+    ends = [f"[{gain.low:.4f}, {gain.high:.4f}]" for gain in gains]
+    shown += f"; first above zeroth {ends[0]}, second above zeroth {ends[1]}, above first {ends[2]}; {decisions}"
+    near = gains[2].low > -0.03 and gains[2].high < 0.03
+    return Outcome(shown, bool(gains[0].low > 0 and gains[1].low > 0 and near))
+
+
+@claim(
+    "appendix-e",
+    "With 50 observations the marginal heuristic brings the second-moment policy a sizable increase of utilisation: on "
+    "a cluster of 300 cores (stand-in priors, SLA 1 %, a quarter of a year, epsilon of 1 core, 60 worlds and 300 in "
+    "full) an increase of 1 point is excluded. Epsilon, priors and the size of the printed increase are lost.",
+    source="Appendix E and Figure 9",
+    printed="with two numbers of observations, a sizable utilization increase of more than a number that is lost",
+    evidence=Evidence.statistical,
+    verdict=Verdict.not_reproduced,
+    breaks=("beside the zeroth-moment policy",),
+)
+def appendix_e(level: Level, broken: str) -> Outcome:
+    runs = 60 if level is Level.quick else 300
+    plain = AdmissionPolicy("zeroth" if broken else "second")
+    policies = (AdmissionPolicy("second", marginal=MARGINAL), plain)
+    used = [at_sla(CLUSTER, one, UNTIL, runs, 50, seed=SEED).pseudo_values(0.01) for one in policies]
+    decisions = Decisions(1)
+    gain = decisions.mean(used[0] - used[1])
+    shown = f"{used[1].mean():.4f} without, {used[0].mean():.4f} with the heuristic; increase {gain.mean:.4f} "
+    return Outcome(f"{shown}[{gain.low:.4f}, {gain.high:.4f}]; {decisions}", bool(gain.high > 0.01))
