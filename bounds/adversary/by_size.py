@@ -21,6 +21,9 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
+THREE_ON_ONE = Fraction(7057, 10000)
+"""Greedy keeps that with three types on one resource: ``packproof/one-resource-three-types`` proves it."""
+
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
 _CHAINS = 1500  # chains of a stream that are tried
@@ -265,6 +268,17 @@ class _Demands(Space[Instance]):
         """Yield nothing simpler than the instance."""
         del case
         return iter(())
+
+
+def proven_from_below(types: int, resources: int) -> Fraction:
+    """Return the largest share that greedy is proved to keep with these numbers of job types and additive resources.
+
+    Examples
+    --------
+    >>> proven_from_below(3, 1), proven_from_below(3, 2)
+    (Fraction(7057, 10000), Fraction(19, 27))
+    """
+    return THREE_ON_ONE if (types, resources) == (3, 1) else proven_bound(types)
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:
