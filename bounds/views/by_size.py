@@ -33,12 +33,13 @@ def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer
 
 def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[str]:
     """Return the answer as text."""
+    on_one = " on one resource" if worst.bound > proven_bound(worst.types) else ""
     lines = [
         f"ratio     {short(worst.ratio)}, attained by the instance below",
-        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types",
+        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types{on_one}",
     ]
     if worst.attained:
-        lines.append("          the bound is attained, so that no instance with so many types is worse")
+        lines.append("          the bound is attained, so that no instance with so many types is worse" + on_one)
     else:
         lines.append("          the least value found; instances between the two may exist")
         if worst.resources == 1 and worst.types > 2:

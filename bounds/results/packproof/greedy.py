@@ -250,8 +250,8 @@ ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
     "(J, R) = (2, 1), (3, 2), (4, 3), (5, 4) and more resources, and larger elsewhere. Chains that would attain the "
     "bound with at most 2 J jobs of a type alone, and 2 of the last, are realised by no demands for (3, 1) and (4, 2), "
     "and, at the full level, for (5, 3). Beside each value the computed answer has the share that is proved from "
-    "below, which is that bound, and 7057/10000 for (3, 1). The least value found is not shown to be the infimum where "
-    "the two differ.",
+    "below, which is that bound, and 17/24 for (3, 1), where it is attained too. The least value found is not shown to "
+    "be the infimum where the two differ.",
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
@@ -267,7 +267,7 @@ def by_size(level: Level, broken: str) -> Outcome:
         attained = resources >= ATTAINED.get(types, 9)  # never for types that are not in the table
         bound = proven_bound(types)
         below = proven_from_below(types, resources)
-        if not fits or ratio != recorded or not bound <= below <= ratio or (ratio == below) != attained:
+        if not fits or ratio != recorded or not bound <= below <= ratio or (ratio == bound) != attained:
             wrong.append((types, resources, text(ratio)))
     complete = set(record) == {(types, resources) for types in range(2, 7) for resources in range(1, 5)}
     more = 1 if broken == "one more resource" else 0
