@@ -99,7 +99,7 @@ HOUSE = {
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 8, 2_044, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_765, (35, 6_000)),
     "results": Room(("bounds/claims*", "bounds/results"), 63, 13_850, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 51, 9_085, (46, 7_800)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 51, 9_090, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 
