@@ -90,7 +90,7 @@ class _Choice(Orders):
         self._budget.spend(f"{self.programs} linear programs")
         step = self._step_of(types)
         self._program.push(step)
-        path = [*before, self._stage(step)]
+        path: Path = [*before, self._stage(step)]
         # with nothing exhausted greedy uses the best configuration alone and is optimal
         kept = not exhausted or self._ends(exhausted, path)
         for j in self._next(types, step):
@@ -116,7 +116,7 @@ class _Choice(Orders):
         """Return whether one vector of prices decides all orders that go on after the path."""
         least = self._least_after(rest)
         # what follows, as one more stage without jobs of the exhausted types
-        longer = [*path, ([0] * len(self._chosen), int(least / self._family.unit))]
+        longer: Path = [*path, ([0] * len(self._chosen), int(least / self._family.unit))]
         if self._remembers(exhausted, longer):
             return True
         with self._program.relaxed(least):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bounds.adversary.by_size import THREE_ON_ONE
 from bounds.adversary.workload import worst_workload
@@ -60,14 +61,14 @@ def most_lost() -> list[Fraction]:
     return [Fraction(1, 4), *(corners if grows else [Fraction(1)]), small, together, half]
 
 
-def contents(n: tuple[int, int, int], smaller: int = 1) -> np.ndarray:
+def contents(n: Sequence[int], smaller: int = 1) -> NDArray[np.int64]:
     """Return all k with sum k_i / (smaller (n_i + 1)) < 1, int64[m, 3]: those of every server that holds n_i alone."""
     k = np.stack(np.meshgrid(*(np.arange(smaller * (x + 1)) for x in n), indexing="ij"), -1).reshape(-1, 3)
     common = smaller * int(np.prod([x + 1 for x in n]))
     return k[k @ np.array([common // (smaller * (x + 1)) for x in n]) < common]
 
 
-def is_in_a_case(n: tuple[int, int, int], k: tuple[int, int, int]) -> bool:
+def is_in_a_case(n: Sequence[int], k: Sequence[int]) -> bool:
     """Decide whether the content of a server is in one of the cases of the proof."""
     a, b, c = (Fraction(jobs, most) for jobs, most in zip(k, n, strict=True))
     if not all(k) or 2 * c <= 1:
@@ -77,10 +78,10 @@ def is_in_a_case(n: tuple[int, int, int], k: tuple[int, int, int]) -> bool:
     return min(a, b) <= SMALL or a + b < SUM or any(a <= most and b <= other for most, other in RECTANGLES)
 
 
-def outside(most: int, smaller: int) -> Iterator[tuple[int, int, int]]:
+def outside(most: int, smaller: int) -> Iterator[tuple[int, ...]]:
     """Yield the n of at most `most` jobs alone at which some content is in no case of the proof."""
     for n in product(range(1, most + 1), repeat=3):
-        if not all(is_in_a_case(n, tuple(k)) for k in contents(n, smaller).tolist()):
+        if not all(is_in_a_case(n, k) for k in contents(n, smaller).tolist()):
             yield n
 
 
