@@ -112,7 +112,7 @@ def three_types(level: Level, broken: str) -> Outcome:
         rewards = [Fraction(int(generator.integers(20, 40)), 30) * row[0] for row in demands]
         least = min(least, worst_workload(additive([capacity], demands, rewards)).ratio)
     computed = (
-        f"identities {'hold' if identities else 'fail'}; the cases lose {text(lost)} at most; "
+        f"identities {'hold' if identities else 'fail'}; the cases lose {text(lost)} of {text(1 - bound)} at most; "
         f"{'every content is in a case' if not wrong else f'contents in no case at {wrong[:2]}'}; "
         f"least ratio {text(least)}"
     )
