@@ -68,7 +68,7 @@ def test_wrong_prices_show_nothing() -> None:
 
 def test_rewards_too_fine_for_words_are_refused() -> None:
     with pytest.raises(TooLargeError, match="62 bits"):
-        Keeping(additive([12], [[5], [7]], [Fraction(1, 2**40), Fraction(1, 3**20)]), Fraction(3, 4))
+        Keeping(additive([12], [[5], [7]], [Fraction(1, 2**60), Fraction(1, 3**20)]), Fraction(3, 4))
 
 
 @pytest.mark.parametrize(("number", "chosen", "together"), [(6, 2, 3), (9, 3, 4), (7, 3, 3)])
