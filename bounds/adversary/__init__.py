@@ -10,6 +10,7 @@ __getattr__, __all__ = doors(
         "contained": ("contained",),
         "division": ("DivisionSpace", "judge_division"),
         "engine": ("Found", "Judged", "Space", "attack"),
+        "keeping": ("Keeping",),
         "lies": ("LieSpace", "judge_lie"),
         "items": ("ItemSpace", "estimate_items", "judge_items"),
         "online": ("OfferSpace", "break_policy"),

@@ -21,6 +21,9 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
+THREE_ON_ONE = Fraction(17, 24)
+"""Greedy keeps that with three types on one resource, and no more: ``packproof/one-resource-three-types`` proves it."""
+
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
 _CHAINS = 1500  # chains of a stream that are tried
@@ -42,7 +45,7 @@ class WorstBySize:
     ratio : Fraction
         U^(g) / U* of the instance, exact and attained.
     bound : Fraction
-        `proven_bound`: no instance with this number of types has a smaller ratio.
+        `proven_from_below`: no instance with these numbers of types and resources has a smaller ratio.
     chain : Chain or None
         The chain that the instance realises; None where the local search left it.
     refuted, undecided : int
@@ -67,7 +70,7 @@ class WorstBySize:
 
     @property
     def attained(self) -> bool:
-        """Whether the ratio is the bound, so that no instance with this number of types is worse."""
+        """Whether the ratio is the bound, so that no instance of this size is worse."""
         return self.ratio == self.bound
 
 
@@ -109,7 +112,7 @@ def worst_by_size(types: int, resources: int, *, seed: int = 0, budget: Budget |
 class _Search:
     def __init__(self, types: int, resources: int, budget: Budget) -> None:
         self.types, self.resources, self.budget = types, resources, budget
-        self.bound = proven_bound(types)
+        self.bound = proven_from_below(types, resources)
         self.refuted = self.undecided = 0
         self.decided, self.complete = False, True
         self.chain: Chain | None
@@ -265,6 +268,17 @@ class _Demands(Space[Instance]):
         """Yield nothing simpler than the instance."""
         del case
         return iter(())
+
+
+def proven_from_below(types: int, resources: int) -> Fraction:
+    """Return the largest share that greedy is proved to keep with these numbers of job types and additive resources.
+
+    Examples
+    --------
+    >>> proven_from_below(3, 1), proven_from_below(3, 2)
+    (Fraction(17, 24), Fraction(19, 27))
+    """
+    return THREE_ON_ONE if (types, resources) == (3, 1) else proven_bound(types)
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

@@ -73,7 +73,7 @@ class PathProgram:
             {width + j: 1, 2 * width + j: 1, self._time + 1: u[j]} for j in range(width)
         ]
         self._program.add_columns([0] * width, entries)
-        # t, and the stages that follow in a relaxation, which stay 0 unless `_relaxed` opens them
+        # t, and the stages that follow in a relaxation, which stay 0 unless `relaxed` opens them
         shares: dict[int, Number] = {3 * width + p: -pool.share for p, pool in enumerate(instance.pools)}
         self._program.add_columns([0, 0], [{**shares, self._time: -1}, {self._time: 1}], upper=[None, 0])
         self.width = width
@@ -129,7 +129,7 @@ class PathProgram:
 
         Minus its objective is a lower bound on their ratios.
         """
-        with self._relaxed(least):
+        with self.relaxed(least):
             return self._columns.solve()
 
     def may_beat(self, best: Fraction, least: Fraction) -> bool:
@@ -137,11 +137,18 @@ class PathProgram:
 
         Floats are enough to go on, which is never wrong; to stop takes exact multipliers.
         """
-        with self._relaxed(least):
+        with self.relaxed(least):
             return -self._columns.solve_float() < best - CLEARLY or not self._columns.at_most(-best)
 
+    def prices_in_floats(self) -> tuple[float, list[float]]:
+        """Return in floats the worst ratio along the path, and what one more job of each type is worth, shape (J,)."""
+        self._columns.solve_float()
+        objective, _, dual = self._program.solve_float()
+        return -objective, dual[self.width : 2 * self.width].tolist()
+
     @contextmanager
-    def _relaxed(self, least: Fraction) -> Iterator[None]:
+    def relaxed(self, least: Fraction) -> Iterator[None]:
+        """Let what follows the stages earn at least `least` a server, until the context ends."""
         self._program.set_cost(self._rest, -least)
         self._program.set_bounds(self._rest, 0, None)
         try:
@@ -250,7 +257,7 @@ def refutation(instance: Instance, ratio: Fraction, budget: Budget | None = None
     return _Refuter(instance, ratio, budget or Budget()).run()
 
 
-class _Orders:
+class Orders:
     """The orders in which greedy can exhaust the types, and the linear program of the one that is visited."""
 
     def __init__(self, instance: Instance, budget: Budget) -> None:
@@ -271,7 +278,7 @@ class _Orders:
         return min(self._alone[i] for i in types)
 
 
-class _Search(_Orders):
+class _Search(Orders):
     def __init__(self, instance: Instance, budget: Budget) -> None:
         super().__init__(instance, budget)
         everything = self._step_of(self._types)
@@ -309,7 +316,7 @@ class _Search(_Orders):
             self.best = (-vertex.objective, self._program.workload(vertex), exhausted, path)
 
 
-class _Refuter(_Orders):
+class _Refuter(Orders):
     def __init__(self, instance: Instance, ratio: Fraction, budget: Budget) -> None:
         super().__init__(instance, budget)
         self._ratio = ratio

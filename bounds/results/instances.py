@@ -31,6 +31,12 @@ PRINTED_TYPES = ((1, 1), (4, 16), (2, 32), (32, 256))  # the four VM types (vCPU
 SMALL, LARGE, MEMORY = (2, 4, 8), (32, 64), (8, 16, 1, 2, 4)  # Table 1: vCPUs of small and large types, GB per vCPU
 
 
+SMALL_TYPES, LARGE_TYPES = (
+    tuple((v, v * m) for v in sizes for m in MEMORY if v * m <= SERVER[1]) for sizes in (SMALL, LARGE)
+)
+"""Table 1: the 15 small and 9 large types (vCPU, GB) that fit a server."""
+
+
 def price(vcpu: int, memory: int) -> Fraction:
     """Return the reward of a VM type: 1 a vCPU, 1/8 a GB."""
     return vcpu + Fraction(memory, PRICE_RATIO)
@@ -47,8 +53,7 @@ def collection(generator: np.random.Generator, most: int = 10) -> Instance:
     The range of the workload is lost in our text; it is drawn in quarters from 0 to `most` jobs per server.
     """
     chosen: list[tuple[int, int]] = []
-    for sizes in (SMALL, LARGE):
-        fitting = [(v, v * m) for v in sizes for m in MEMORY if v * m <= SERVER[1]]
+    for fitting in (SMALL_TYPES, LARGE_TYPES):
         chosen += [fitting[i] for i in generator.permutation(len(fitting))[:3]]
     workload = [Fraction(int(w), 4) for w in generator.integers(0, 4 * most + 1, len(chosen))]
     return additive(SERVER, chosen, [price(*t) for t in chosen], workload)

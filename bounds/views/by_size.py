@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.adversary.by_size import WorstBySize, on_record
+from bounds.adversary.by_size import WorstBySize, on_record, proven_from_below
 from bounds.adversary.chains import proven_bound
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
@@ -33,12 +33,13 @@ def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer
 
 def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[str]:
     """Return the answer as text."""
+    on_one = " on one resource" if worst.bound > proven_bound(worst.types) else ""
     lines = [
         f"ratio     {short(worst.ratio)}, attained by the instance below",
-        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types",
+        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types{on_one}",
     ]
     if worst.attained:
-        lines.append("          the bound is attained, so that no instance with so many types is worse")
+        lines.append("          the bound is attained, so that no instance with so many types is worse" + on_one)
     else:
         lines.append("          the least value found; instances between the two may exist")
         if worst.resources == 1 and worst.types > 2:
@@ -73,7 +74,7 @@ def ratios_on_record() -> dict[tuple[int, int], Fraction]:
 
 @styled
 def picture_of_sizes(path: str | Path) -> None:
-    """Draw the least ratio on record for each number of types and resources, above the proven bound."""
+    """Draw the least ratio on record for each number of types and resources, above the share proved from below."""
     picture, axes = figure(4.6, 3.1)
     ratios = {size: float(ratio) for size, ratio in ratios_on_record().items()}
     every = sorted({types for types, _ in ratios})
@@ -85,7 +86,14 @@ def picture_of_sizes(path: str | Path) -> None:
         axes.plot(*points, **look, label=many(resources, "resource"))
     for types in every:
         bound = float(proven_bound(types))
-        axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
+        axes.hlines(
+            bound, types - 0.3, types + 0.3, color=MARK, label="proven from below" if types == every[0] else "_"
+        )
+    for types, resources in ratios:
+        below = proven_from_below(types, resources)
+        if below > proven_bound(types):  # more is proved for this number of resources
+            place, label = types + 0.08 * (resources - 2.5), f"the same, {many(resources, 'resource')}"
+            axes.hlines(float(below), place - 0.12, place + 0.12, color=MARK, linestyle="--", label=label)
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")

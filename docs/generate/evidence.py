@@ -11,6 +11,7 @@ from typing import Any
 
 import packproof
 from bounds.claims import Claim
+from bounds.results.autoscaling import scenarios
 from bounds.results.instances import tight_family, tight_family_additive
 from bounds.results.reproduction import DRAWINGS
 from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares, save
@@ -131,9 +132,14 @@ def _pools() -> dict[str, Any]:
     return packproof.assignment_certificate(packproof.solve(two))
 
 
+def _worst_collection(place: int) -> Maker:
+    return lambda: scenarios.stored()[place]
+
+
 CERTIFICATES: dict[str, dict[str, Maker]] = {
     "autoscaling/figure-2-86-percent": {"four-types": _recorded("solve_four_types")},
     "autoscaling/def-3.8-three-types": {"three-types": _monotone},
+    "autoscaling/no-bad-scenario": {f"worst-collection-{i + 1}": _worst_collection(i) for i in range(3)},
     "packproof/worst-workload": {"four-types": _recorded("solve_four_types")},
     "packproof/tight": {f"tight-{types}-types": _tight(types) for types in (2, 3, 4, 5)},
     "packproof/pools": {"two-pools": _pools},

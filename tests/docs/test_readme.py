@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import typer.main
 
+from bounds.adversary.by_size import on_record, proven_from_below
 from bounds.cli import app, run
 from bounds.results import claims
 
@@ -79,6 +81,24 @@ def test_evidence_of_all_results_is_that_of_the_registry() -> None:
     for evidence, links in rows:
         for name in re.findall(r"\[([^\]]+)\]", links):
             assert claims([name])[0].evidence == evidence, name
+
+
+def test_the_page_of_results_is_cited_as_the_citation_file_says() -> None:
+    page = (ROOT / "docs" / "explanation" / "results.md").read_text(encoding="utf-8")
+    citation = dict(re.findall(r"^([\w-]+): (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE))
+    year = citation["date-released"][:4]
+    assert f"The packproof authors, *{citation['title']}*, version {citation['version']}, {year}" in page
+
+
+def test_the_table_by_size_is_the_one_on_record() -> None:
+    page = (ROOT / "docs" / "explanation" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (.+) \|$", page, re.MULTILINE)
+    shown = {
+        (int(types), resources): tuple(map(Fraction, re.fullmatch(r"(\S+) \((\S+)\)", cell).groups()))  # type: ignore[union-attr]
+        for types, cells in rows
+        for resources, cell in enumerate(cells.split(" | "), 1)
+    }
+    assert shown == {size: (ratio, proven_from_below(*size)) for size, (ratio, _) in on_record().items()}
 
 
 def test_the_stored_run_of_the_atlas_has_every_claim_and_its_outcome_on_record() -> None:

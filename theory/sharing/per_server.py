@@ -73,7 +73,7 @@ def ps_dsf(cluster: Cluster, *, rounds: int = ROUNDS) -> Allocation:
     time the equations of the present structure (who has tasks where, which resources are saturated) are solved. Where
     the solution passes Theorem 1 in floats, it is made exact and verified by the independent checker. Rarely the rounds
     cycle and have no limit; once they do not come nearer, every server goes three quarters of its way only, which has
-    ended all cycles seen. Neither convergence nor the existence of a PS-DSF allocation is proved in general.
+    ended all cycles seen. An allocation exists (`docs/explanation/fairness.md`); that this finds it is not proved.
 
     PS-DSF allocations under resource division are not unique, and the one that is reached depends on the order of the
     servers. So equal users and servers are merged and the rest is put in an order that does not depend on the file

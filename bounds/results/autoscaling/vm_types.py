@@ -1,4 +1,4 @@
-"""Claims of the auto-scaling paper on VM types: Table 1, Figure 2, and worst cases of random collections."""
+"""Claims of the auto-scaling paper on VM types: Table 1 and Figure 2."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from operator import mul
 
 import numpy as np
 
-from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.decisions import FRESH_SEED
 from bounds.results.instances import LARGE, MEMORY, SERVER, SMALL, collection, four_types
@@ -19,7 +18,7 @@ from bounds.views.panels import Cells, Chart, Curve, Line, Panel
 from theory.exact.knapsack import feasible
 from theory.greedy.optimal import Solution, solve
 from theory.greedy.workload_scaling import Scaling, scaling
-from theory.instance import Instance, additive
+from theory.instance import Instance
 from theory.numbers import text, to_integers, total
 
 COLLECTIONS = FRESH_SEED  # seed of the random collections of Table 1
@@ -223,25 +222,3 @@ def figure_2_panels() -> Sequence[Panel]:
     rewards = Chart(x, "reward (per server)", curves, points, ylim=(0.0, None))
     ratios = [Curve("ratio", fine.tolist(), ratio.tolist(), look="plain"), lowest]
     return rewards, Chart(x, "greedy (of optimum)", ratios, [Line("86 %", PRINTED_RATIO, printed=True)])
-
-
-@claim(
-    "no-bad-scenario",
-    "For every random collection of Table 1 the exactly worst ratio over all workloads stays above 3/4.",
-    source="Section 3",
-    printed="no scenario of the simulations had a ratio below a bound (figure lost)",
-    evidence=Evidence.certified,
-    breaks=("the tight two-type instance joins them",),
-)
-def no_bad_scenario(level: Level, broken: str) -> Outcome:
-    generator = np.random.default_rng(72)
-    count = 25 if level is Level.quick else 400
-    drawn = [collection(generator) for _ in range(count)]
-    if broken:
-        drawn.append(additive([12], [[5], [7]]))
-    worst = [worst_workload(instance) for instance in drawn]
-    ratios = sorted(one.ratio for one in worst)
-    below = sum(ratio <= Fraction(3, 4) for ratio in ratios)
-    quartiles = ", ".join(f"{float(ratios[int(q * (len(ratios) - 1))]):.4f}" for q in (0, 0.25, 0.5, 0.75, 1))
-    computed = f"{len(ratios)} collections (seed 72), {below} at 3/4 or below; quartiles of the worst ratio {quartiles}"
-    return Outcome(computed, not below and all(one.complete for one in worst))

@@ -6,6 +6,8 @@ CLAIMS = {
     "constant": "always-1-1/e tight",
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
     "worst-by-size",
+    "one_resource": "one-resource-three-types",
+    "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
