@@ -296,7 +296,7 @@ def prop_c_1(level: Level, broken: str) -> Outcome:
     breaks=("joint moments",),
 )
 def variance_understated(level: Level, broken: str) -> Outcome:
-    exact = exact_moments(WORKED, 4, 1.7)
+    exact = exact_moments(WORKED, 4, 1.7, work=COARSE)
     paper = joint_moments(WORKED, 4, 1.7) if broken else composed_moments(WORKED, 4, 1.7)
     half = composed_moments(WORKED, 4, 1.7, exact_new_cores=True)
     lacks, lacks_half = (100 * (1 - one.variance / exact.variance) for one in (paper, half))
@@ -304,7 +304,7 @@ def variance_understated(level: Level, broken: str) -> Outcome:
     shown = f"exact variance {exact.variance:.4f}, composed {paper.variance:.4f}: {lacks:.1f} % less"
     shown += f"; with the exact variance of N {lacks_half:.1f} % less"
     for size, t, factor in ((4, 730.0, 2.0), (400, 24.0, 1 / 6)):
-        true, other = exact_moments(STAND_IN, size, t), composed_moments(STAND_IN, size, t)
+        true, other = exact_moments(STAND_IN, size, t, work=COARSE), composed_moments(STAND_IN, size, t)
         error = true.error * (1 + true.variance + true.mean**2) * 3  # of the variance, from that of both moments
         ratio = other.variance / (true.variance + error), other.variance / (true.variance - error)
         good &= ratio[0] > factor if factor > 1 else 0 < ratio[1] < factor
