@@ -98,7 +98,7 @@ HOUSE = {
     "planning": Room(("fluid/planning",), 4, 526, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 8, 2_044, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 35, 6_578, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 62, 13_790, (66, 11_500)),
+    "results": Room(("bounds/claims*", "bounds/results"), 62, 13_795, (66, 11_500)),
     "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 51, 9_078, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
