@@ -5,6 +5,7 @@ EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
 POLICIES ?=
+DRAWN ?=
 ATTACKS ?=
 
 CLAIMS ?=
@@ -49,11 +50,13 @@ soak: .venv/ready
 proofs:
 	$(MAKE) -C proofs
 
-# Wrong checkers and wrong policies, each with its score: make mutants MUTANTS="--every 10" POLICIES="--only vqs- bf-"
+# Wrong checkers, wrong policies by name, and a sample of all wrong policies, each with its score:
+# make mutants MUTANTS="--every 10" POLICIES="--only vqs- bf-" DRAWN="--every 400"
 mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
 	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS); checker=$$?; \
-		nice $(BIN)/python -m tests.mutants $(POLICIES) && exit $$checker
+		nice $(BIN)/python -m tests.mutants $(POLICIES); named=$$?; \
+		nice $(BIN)/python -m tests.mutants.drawn $(DRAWN) && exit $$((checker > named ? checker : named))
 
 # Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready

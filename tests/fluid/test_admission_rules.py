@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bounds.results.admission.literal import Literal, Rule
 from fluid.admission.law.belief import Observed, plug_in_belief
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.law.moments import composed_moments
@@ -36,6 +37,20 @@ def test_the_first_arrival_is_judged_by_binomial_cores(name: str) -> None:
     mean, variance = 3 * stays, 3 * stays * (1 - stays)
     needed = mean if name == "first" else variance / (variance + (4 - mean) ** 2)
     assert run.needed[0] == pytest.approx(needed.max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("plug_in", [False, True])
+def test_later_arrivals_are_judged_by_what_was_seen(plug_in: bool) -> None:
+    """Every arrival, against sums over nodes of log mu for each deployment by its core ends, core time, scale-outs."""
+    cluster, until, times = AdmissionCluster(12, 3.0, PRIORS), 8.0, aligned_horizons(0.1, 5.0)
+    drawn = world.draw_world(cluster, until, 6)
+    policy = AdmissionPolicy("first", 9.0, "plug-in" if plug_in else "exact", horizons=times, tolerance=0.0)
+    run = run_policy(cluster, drawn, policy, until)
+    text = Literal(drawn, 12, PRIORS, Rule(1, 9.0, plug_in), times, until)
+    assert text.asked > 5
+    assert len(text.judged) > 15
+    assert {d: run.needed[d] for d in text.judged} == pytest.approx(text.judged, rel=1e-5)
+    assert set(np.flatnonzero(run.admitted_ones).tolist()) == text.admitted
 
 
 def test_cantelli() -> None:

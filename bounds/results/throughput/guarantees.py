@@ -15,6 +15,7 @@ from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
 from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import SEED, shown, simulated, spent
+from bounds.results.throughput.queues import greatest_workload, slopes, vqs_contents
 from bounds.views.panels import Chart, Panel
 from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import JobList
@@ -27,6 +28,7 @@ from fluid.simulation.slotted.sizes import discrete as size_classes
 from fluid.simulation.slotted.sizes import size_law
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.statistics import Interval
+from theory.numbers import text
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import adversarial_law
 from theory.partition.laws import Law, discrete, uniform
@@ -158,6 +160,50 @@ def theorem_3(level: Level, broken: str) -> Outcome:
     if broken == "K_RED without its pairs":
         return _settled(_without_pairs(), loads, _slots(200_000, 4_000_000, level, ""), FRESH_SEED)
     return _settled("vqs", loads, _slots(200_000, 4_000_000, level, broken), FRESH_SEED)
+
+
+BESIDE = "VQS-BF, which fills up what is left of a server"
+
+
+@claim(
+    "theorem-3-no-more",
+    "Theorem 3 from the other side: on the law 5/12, 7/12 of theorem-3, whatever configuration of K_RED(3) a server of "
+    "VQS has, it holds two small jobs or one large one (rules (i) and (ii), exactly). With weights 1/2 and 1 no server "
+    "holds more than 1, and 3/4 comes with a job, so VQS carries no more than 2/3 of the maximum on any number of "
+    "servers, and z times that makes the weight of all jobs grow by (z - 1) mu L a slot at least. Simulated at 1.06 of "
+    "it on one server and two: the weight of the waiting jobs grows by more than half of this, and not clearly by less "
+    "than all of it.",
+    source="Theorem 3",
+    printed="VQS achieves at least 2/3 of rho*; by Section VII-A.1 no more, for sizes 0.4 and 0.6",
+    evidence=Evidence.statistical,
+    breaks=(BESIDE, "z = 0.97", "weights 1/2 and 3/4"),
+)
+def theorem_3_no_more(level: Level, broken: str) -> Outcome:
+    law, z = adversarial_laws()["halves"], Fraction(97, 100) if broken.startswith("z") else Fraction(106, 100)
+    weights = (Fraction(1, 2), Fraction(3, 4) if broken.startswith("weights") else Fraction(1))
+    small, large = (size for size, _ in law.atoms)
+    contents = vqs_contents((small, large), 3)
+    heaviest = max(a * weights[0] + b * weights[1] for a, b in contents)
+    coming = sum(weights) / 2  # weight of a job, on average
+    at_most = heaviest / coming  # jobs a server, by weight
+    exact = at_most == greatest_workload(contents) == TWO_THIRDS * maximum(law)
+    decisions, rates, results = Decisions(2), [], []
+    slots = _slots(200_000, 2_000_000, level, "")
+    for servers in (1, 2):
+        scenario = replace(
+            offered(Load("halves", law, z * at_most, servers), slots), group=(0, 1), names=("5/12", "7/12")
+        )
+        results.append(simulated("vqs-bf" if broken == BESIDE else "vqs", scenario, 16, FRESH_SEED))
+        rate = slopes(results[-1], decisions, lambda run: run.waiting @ np.array(weights, float))
+        least = 0.06 * servers / 10 * float(heaviest)
+        exact &= rate.low > least / 2 and rate.high > least
+        rates.append(f"{shown(rate)} on {servers}, at least {least:.3g}")
+    computed = (
+        f"contents weigh {text(heaviest)} at most, which is {text(at_most)} jobs a server of {text(maximum(law))}; "
+        f"growth of the weight a slot at {text(z)} of it: {', '.join(rates)}; "
+        f"{spent(decisions, *results, seed=FRESH_SEED)}"
+    )
+    return Outcome(computed, bool(exact))
 
 
 @claim(

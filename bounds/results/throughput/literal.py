@@ -1,4 +1,4 @@
-"""The policies of the high-throughput paper as the text gives them: lists, exact fractions, no code of the simulator.
+"""The policies of the high-throughput paper as the text gives them: lists, exact sizes, no code of the simulator.
 
 Claims and tests replay them slot by slot beside the policies of `fluid.simulation.slotted.policies`. A break makes one
 step wrong, by its name.
@@ -7,19 +7,24 @@ step wrong, by its name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
+from math import lcm
 
 
 @dataclass(eq=False)  # two jobs alike are two jobs
 class Job:
-    """A job: when it came and in which order, its class and size (a part of the server), slots in service."""
+    """A job: when it came and in which order, its class and size, slots in service.
+
+    The size is a part of the server, and within a simulation the whole number of its units.
+    """
 
     slot: int
     order: int
     kind: int
-    size: Fraction
+    size: Fraction | int
     work: int
 
 
@@ -27,8 +32,8 @@ class Job:
 class Server:
     """A server and the jobs in it, with the slots in which they end; `free` is the residual capacity."""
 
+    free: int
     jobs: list[tuple[int, Job]] = field(default_factory=list)
-    free: Fraction = Fraction(1)
     active: tuple[int, int, int] | None = None
     slots: tuple[int, ...] | None = None
 
@@ -60,7 +65,7 @@ OVERTAKING, LIGHTEST = "jobs overtake one that fits no server", "a server takes 
 
 
 class Literal:
-    """A simulation slot by slot; `starts` lists (slot, class, server).
+    """A simulation slot by slot; `starts` lists (slot, class, server), `unit` is the number of units of a server.
 
     Parameters
     ----------
@@ -76,23 +81,28 @@ class Literal:
     """
 
     def __init__(self, policy: str, servers: int, sizes: Sequence[Fraction], levels: int, broken: str = "") -> None:
-        self.policy, self.sizes, self.levels, self.broken = policy, sizes, levels, broken
+        self.policy, self.levels, self.broken = policy, levels, broken
         self.queue_of = [virtual_queue(size, levels) for size in sizes]
-        self.servers = [Server() for _ in range(servers)]
+        self.unit = lcm(6 * 2**levels, *(size.denominator for size in sizes))  # whole sixths of 2^-J
+        self.sizes = [int(size * self.unit) for size in sizes]
+        self.servers = [Server(self.unit) for _ in range(servers)]
         self.queue: list[Job] = []
         self.starts: list[tuple[int, int, int]] = []
         self.now = 0
 
     def run(self, jobs: Sequence[Job], until: int) -> None:
         """Go through the slots: jobs leave, jobs come, and the policy starts jobs."""
+        coming: dict[int, list[Job]] = {}
+        for job in jobs:
+            coming.setdefault(job.slot, []).append(replace(job, size=int(job.size * self.unit)))
         for self.now in range(until):
             left = set()
             for number, server in enumerate(self.servers):
                 staying = [(end, job) for end, job in server.jobs if end > self.now]
                 if len(staying) < len(server.jobs):
                     left.add(number)
-                    server.jobs, server.free = staying, 1 - sum((job.size for _, job in staying), Fraction(0))
-            fresh = [job for job in jobs if job.slot == self.now]
+                    server.jobs, server.free = staying, self.unit - sum(int(job.size) for _, job in staying)
+            fresh = coming.get(self.now, [])
             self.queue += fresh
             getattr(self, self.policy.replace("-", "_"))(left, fresh)
 
@@ -102,7 +112,7 @@ class Literal:
         assert job.size <= server.free
         self.queue.remove(job)
         server.jobs.append((self.now + job.work, job))
-        server.free -= job.size
+        server.free -= int(job.size)
         self.starts.append((self.now, job.kind, number))
 
     def tightest(self, job: Job) -> int | None:
@@ -166,9 +176,9 @@ class Literal:
                 server.active = rows[weights.index(max(weights))]
         return server.active
 
-    def counted(self, job: Job) -> Fraction:
+    def counted(self, job: Job) -> int:
         """Return the size of a job, 2^-J for a smaller one."""
-        return max(job.size, Fraction(1, 2**self.levels))
+        return max(int(job.size), self.unit // 2**self.levels)
 
     def vqs(self, _left: set[int], _fresh: list[Job]) -> None:
         """VQS, Section V: steps 1 and 2 (i), (ii) for every server."""
@@ -178,12 +188,12 @@ class Literal:
             large, queue, most = row
             if large and self.of(1) and all(self.queue_of[job.kind] != 1 for _, job in server.jobs):
                 self.start(self.of(1)[0], number)
-            reserved = Fraction(5, 6) if self.broken == RESERVED else Fraction(2, 3)
-            budget = 1 - reserved if large else Fraction(1)
+            reserved = 5 if self.broken == RESERVED else 4  # sixths of the server
+            budget = self.unit // 6 * (6 - reserved) if large else self.unit
             while self.of(queue):
                 head = self.of(queue)[0]
                 inner = [job for _, job in server.jobs if self.queue_of[job.kind] == queue]
-                full = sum(map(self.counted, inner), Fraction(0)) + self.counted(head) > budget
+                full = sum(map(self.counted, inner)) + self.counted(head) > budget
                 if full or (self.broken == LIMITED and len(inner) >= most):
                     break
                 self.start(head, number)
@@ -205,6 +215,12 @@ class Literal:
             if self.broken != NO_REST:
                 self.fill(number)
 
+    @cached_property
+    def configurations(self) -> list[tuple[int, ...]]:
+        """The contents that fit a server."""
+        most = [range(self.unit // size + 1) for size in self.sizes]
+        return [k for k in product(*most) if sum(a * b for a, b in zip(k, self.sizes, strict=True)) <= self.unit]
+
     def max_weight(self, _left: set[int], _fresh: list[Job]) -> None:
         """Max-weight: an empty server takes the configuration of greatest weight, and keeps it until it is empty."""
         for number, server in enumerate(self.servers):
@@ -212,10 +228,10 @@ class Literal:
                 if not self.queue:
                     continue
                 waiting = [sum(job.kind == c for job in self.queue) for c in range(len(self.sizes))]
-                most = [range(int(1 / size) + 1) for size in self.sizes]
-                fitting = [k for k in product(*most) if sum(a * b for a, b in zip(k, self.sizes, strict=True)) <= 1]
                 choose = min if self.broken == LIGHTEST else max
-                server.slots = choose(fitting, key=lambda k: (sum(a * b for a, b in zip(k, waiting, strict=True)), k))
+                server.slots = choose(
+                    self.configurations, key=lambda k: (sum(a * b for a, b in zip(k, waiting, strict=True)), k)
+                )
             assert server.slots is not None
             for c, slots in enumerate(server.slots):
                 for job in [job for job in self.queue if job.kind == c]:

@@ -1,0 +1,186 @@
+"""The admission policies as the paper prints them: deployments one by one, no code of the simulator.
+
+A claim replays them through the same worlds as `fluid.admission.simulation`. A break makes one rule wrong, by its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.law.cluster import Priors
+from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
+
+BEFORE, CHEBYSHEV = "the arrival does not count", "Chebyshev's bound in place of Cantelli's"
+UNSEEN, ALWAYS = "scale-outs are not observed", "times at which the arrival is marginal count"
+"""The breaks of the policies."""
+
+LOG_MU = np.linspace(-14.0, 4.5, 300)
+"""Nodes of a belief; wide enough for priors whose mu has a shape of 3 or more and a rate near 1."""
+
+
+@dataclass
+class Deployment:
+    """A deployment in the cluster, and what was seen of it since it came."""
+
+    cores: int
+    born: float
+    last: float = 0.0  # until when its core time is counted
+    core_time: float = 0.0
+    deaths: int = 0
+    scale_outs: int = 0
+    sizes: list[int] = field(default_factory=list)  # of the deployment and its scale-outs
+
+    def count(self, now: float) -> None:
+        """Count its core time up to now."""
+        self.core_time += self.cores * (now - self.last)
+        self.last = now
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A policy: how many moments it looks at (3: no policy, all is granted), and whether beliefs are the plug-in."""
+
+    moments: int
+    threshold: float = inf
+    plug_in: bool = False
+    marginal: float = 0.0
+    broken: str = ""
+
+    def but(self, broken: str) -> Rule:
+        """Return the rule with a break."""
+        return replace(self, broken=broken)
+
+
+def moments_ahead(
+    one: Deployment, now: float, priors: Priors, times: NDArray[np.float64], rule: Rule
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and variance of M (O + N) at times ahead, float64[T] each, by the belief (1)."""
+    mu, age = np.exp(LOG_MU)[:, None], now - one.born
+    asked = 0 if rule.broken == UNSEEN else one.scale_outs
+    core_time = one.core_time + one.cores * (now - one.last)
+    shape, base = priors.lam.shape + asked, priors.lam.rate + 0 * mu
+    level = (priors.mu.shape + one.deaths) * np.log(mu) - (priors.mu.rate + core_time) * mu
+    if rule.plug_in:  # mu is Gamma(alpha + k, beta + T), and mu^kappa counts by its mean in the law of lambda
+        weight = np.exp(level - level.max())
+        base = base + age * (weight * mu**priors.kappa).sum() / weight.sum()
+    else:  # times the likelihood of the scale-outs and of no shutdown, lambda integrated out
+        base = base + age * mu**priors.kappa
+        level += priors.kappa * asked * np.log(mu) - priors.delta * age * mu - shape * np.log(base)
+        weight = np.exp(level - level.max())
+    weight = weight / weight.sum()
+    lam, square = shape / base, shape * (shape + 1) / base**2
+    a, b = priors.sigma.shape + sum(one.sizes) - len(one.sizes), priors.sigma.rate + len(one.sizes)
+    sigma, sigma_square = a / b, a * (a + 1) / b**2
+    # each core of a scale-out, at a uniform time within t, is left at t with probability q; two of them with q_2
+    x = mu * times
+    stays, q, q_2 = np.exp(-x), -np.expm1(-x) / x, -np.expm1(-2 * x) / (2 * x)
+    expected = mu**priors.kappa * times  # scale-outs for lambda = 1
+    old, new = one.cores * stays, lam * expected * (1 + sigma) * q
+    total = old + new
+    # O is binomial; N is a compound Poisson number given lambda and sigma, S = 1 + Poisson(sigma), E[S (S - 1)]
+    pairs = lam * expected * (sigma_square + 2 * sigma) * q_2
+    second = old * (1 - stays) + old**2 + 2 * old * new + new + pairs
+    second = second + square * (expected * q) ** 2 * (1 + 2 * sigma + sigma_square)
+    alive = weight * np.exp(-priors.delta * x)  # M = 1
+    mean = (alive * total).sum(axis=0)
+    return mean, (alive * second).sum(axis=0) - mean**2
+
+
+class Literal:
+    """A run through a world: what each arrival was judged by, who entered, and what was asked for and refused.
+
+    Parameters
+    ----------
+    world : World
+        What happens to every deployment if everything is granted.
+    capacity : int
+    priors : Priors
+        With sizes 1 + Poisson(sigma).
+    rule : Rule
+    times : float64[T]
+        Hours ahead.
+    """
+
+    def __init__(
+        self, world: World, capacity: int, priors: Priors, rule: Rule, times: NDArray[np.float64], until: float
+    ) -> None:
+        self.capacity, self.priors, self.rule, self.times = capacity, priors, rule, times
+        self.present: dict[int, Deployment] = {}
+        self.judged: dict[int, float] = {}  # by deployment
+        self.admitted: set[int] = set()
+        self.asked = self.refused = 0
+        self.now = 0.0
+        granted = set[int]()
+        columns = (column.tolist() for column in (world.time, world.what, world.batch))
+        for time, what, batch in zip(*columns, strict=True):
+            if time >= until:
+                break
+            self.now = time
+            number, size = int(world.deployment[batch]), int(world.size[batch])
+            if what == ARRIVAL:
+                fits = self.enters(number, size)
+            elif number not in self.present or (what == DEATH and batch not in granted):
+                continue
+            else:
+                fits = self.happens(number, what, size)
+            if fits:
+                granted.add(batch)
+
+    @property
+    def cores(self) -> int:
+        """Active cores."""
+        return sum(one.cores for one in self.present.values())
+
+    def fits(self, size: int) -> bool:
+        """Whether there are cores for a request."""
+        return self.cores + size <= self.capacity
+
+    def enters(self, number: int, size: int) -> bool:
+        """Decide about an arrival."""
+        arrival = Deployment(size, self.now, self.now, sizes=[size])
+        if not self.fits(size):
+            return False
+        self.judged[number] = self.needed(arrival)
+        if self.judged[number] >= self.rule.threshold:
+            return False
+        self.present[number] = arrival
+        self.admitted.add(number)
+        return True
+
+    def needed(self, arrival: Deployment) -> float:
+        """Return what is compared with the threshold: Definitions 4.1, 4.2, 4.4 with (18), and 6.1."""
+        everybody = list(self.present.values()) + ([] if self.rule.broken == BEFORE else [arrival])
+        if self.rule.moments == 0:
+            return float(sum(one.cores for one in everybody))
+        parts = [moments_ahead(one, self.now, self.priors, self.times, self.rule) for one in everybody]
+        mean, variance = (sum((part[k] for part in parts), 0 * self.times) for k in (0, 1))
+        own = moments_ahead(arrival, self.now, self.priors, self.times, self.rule)[0]
+        counted = own >= (0 if self.rule.broken == ALWAYS else self.rule.marginal)
+        if self.rule.moments == 1:
+            return float(mean[counted].max(initial=0.0))
+        free = np.maximum(self.capacity - mean, 0.0)
+        bound = variance / (free**2 if self.rule.broken == CHEBYSHEV else variance + free**2)
+        return float(bound[counted].max(initial=0.0))
+
+    def happens(self, number: int, what: int, size: int) -> bool:
+        """Let something happen to a deployment that is there; return whether it is a scale-out that is granted."""
+        one = self.present[number]
+        one.count(self.now)
+        if what == SCALE_OUT:
+            one.scale_outs += 1
+            one.sizes.append(size)
+            self.asked += 1
+            if self.fits(size):
+                one.cores += size
+                return True
+            self.refused += 1
+        elif what == DEATH:
+            one.deaths += 1
+            one.cores -= 1
+        if what not in (SCALE_OUT, DEATH) or not one.cores:  # shut down, or without a core
+            del self.present[number]
+        return False

@@ -1,0 +1,143 @@
+"""A sample of all mutants of the policy files: ``python -m tests.mutants.drawn`` breaks them at one place at a time.
+
+The mutants are those of cosmic-ray, as for the checker (`tests.checker.mutants`), but for removed decorators, which say
+how a function is compiled and not what it does. Every N-th of all files together is taken. A mutant is an edit of a
+copy of the project; it is noticed by the first of the claims that replay the policies of its file, or of their tests,
+that fails or takes several times the processor time that it takes without a mutant. Verdicts are written as they come,
+and a run that is started again goes on where the last one ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from tests.checker import mutants as cosmic
+from tests.mutants.__main__ import ROOT, copied
+
+POLICIES = "fluid/simulation"
+VERDICTS = ROOT / "build" / "drawn_mutants.jsonl"
+EVERY = 40
+LEAST = 90
+"""Per cent that must be noticed."""
+
+SLOTS, QUEUES = ("tests/fluid/test_slots.py",), ("tests/fluid/test_queue.py",)
+RESERVATION = ("autoscaling/algorithm-2-as-printed", "tests/fluid/test_reservation.py", "tests/fluid/test_policies.py")
+COMPARISON = ("autoscaling/comparison-policies", "tests/fluid/test_policies.py")
+JUDGES = {
+    "loss/policies/dra.py": RESERVATION,
+    "loss/policies/greedy_stages.py": RESERVATION,
+    "loss/policies/slot_lists.py": RESERVATION,
+    "loss/policies/preemption.py": ("autoscaling/preemption-as-printed", *RESERVATION[1:]),
+    "loss/policies/static.py": COMPARISON,
+    "loss/policies/unreserved.py": COMPARISON,
+    "queue/policies/max_weight_local.py": ("nonpreemptive/max-weight-local-as-printed", *QUEUES),
+    "queue/policies/nonpreemptive.py": ("nonpreemptive/algorithm-1-as-printed", *QUEUES),
+    "queue/policies/randomized_sampling.py": ("nonpreemptive/randomized-sampling-as-described", *QUEUES),
+    "slotted/policies/best_fit.py": (
+        *(f"throughput/{name}-as-printed" for name in ("bf-js", "bf-j", "bf-s", "fifo-ff")),
+        *SLOTS,
+    ),
+    "slotted/policies/max_weight.py": ("throughput/max-weight-as-printed", *SLOTS),
+    "slotted/policies/vqs.py": ("throughput/vqs-as-printed", *SLOTS),
+    "slotted/policies/vqs_bf.py": ("throughput/vqs-bf-as-printed", *SLOTS),
+}
+"""The claims and tests of each file, in the order in which they are asked."""
+
+
+def drawn(every: int, first: int) -> Iterator[tuple[str, str, cosmic.Mutant]]:
+    """Yield every N-th mutant of the policy files, with its file and the text of that."""
+    table = tomllib.loads(cosmic.CONFIG.read_text())["cosmic-ray"]["filters"]["operators-filter"]
+    excluded = [*table["exclude-operators"], "core/RemoveDecorator$"]
+    everything = (
+        (file, mutant) for file in JUDGES for mutant in cosmic.mutants((ROOT / POLICIES / file).read_text(), excluded)
+    )
+    for file, mutant in islice(everything, first, None, every):
+        parts = [text for _, text in cosmic.statements((ROOT / POLICIES / file).read_text())]
+        parts[mutant.statement] = mutant.code
+        yield file, "".join(parts), mutant
+
+
+def ends_well(judge: str, root: Path, seconds: int) -> bool:
+    """Run a claim or a test file in the copy as plain Python; return whether it succeeds within its CPU time."""
+    command = (sys.executable, "-B", "-m", "packproof", "verify", judge)
+    if judge.endswith(".py"):
+        options = ("-n", "0", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly")
+        command = (sys.executable, "-B", "-m", "pytest", *options, judge)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False, preexec_fn=limited)
+    return ended.returncode == 0
+
+
+@cache
+def limit(judge: str, root: Path) -> int:
+    """Return the CPU seconds that a claim or a test file may take: five times what it takes without a mutant."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not ends_well(judge, root, 600):
+        raise RuntimeError(f"{judge} fails without a mutant")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return int(5 * (after.ru_utime - before.ru_utime)) + 5
+
+
+def noticed_by(file: str, source: str, root: Path) -> str:
+    """Return the first claim or test that notices a mutant, or nothing."""
+    place = root / POLICIES / file
+    before = place.read_text()
+    for judge in JUDGES[file]:
+        seconds = limit(judge, root)  # without the mutant, and only where it is needed
+        place.write_text(source)
+        try:
+            if not ends_well(judge, root, seconds):
+                return judge
+        finally:
+            place.write_text(before)
+    return ""
+
+
+def main() -> int:
+    """Run the mutants that have no verdict yet; print survivors and the score; return 0 if it is high enough."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.drawn", description="mutants of the policy files")
+    parser.add_argument("--every", type=int, default=EVERY, help="take every N-th mutant")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first mutant taken")
+    options = parser.parse_args()
+    VERDICTS.parent.mkdir(exist_ok=True)
+    VERDICTS.touch()
+    verdicts = {tuple(key): judge for *key, judge in map(json.loads, VERDICTS.read_text().splitlines())}
+    start, alive, tests, taken = time.monotonic(), [], 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        root = copied(Path(folder))
+        for file, source, mutant in drawn(options.every, options.first):
+            key = (file, mutant.line, mutant.operator, mutant.change)
+            if key not in verdicts:
+                verdicts[key] = noticed_by(file, source, root)
+                with VERDICTS.open("a") as stream:
+                    stream.write(json.dumps([*key, verdicts[key]]) + "\n")
+            taken, tests = taken + 1, tests + verdicts[key].endswith(".py")
+            if not verdicts[key]:
+                alive.append(key)
+                print(f"{file}:{mutant.line}: {mutant.operator}: {mutant.change}", flush=True)
+    score = 100 * (1 - len(alive) / taken)
+    print(
+        f"{taken} mutants of policy files: {taken - tests - len(alive)} noticed by a claim, {tests} by a test alone, "
+        f"{len(alive)} survive: {score:.1f} % are noticed, in {time.monotonic() - start:.0f} s"
+    )
+    return 0 if score >= LEAST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
