@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from bounds.views import arguments
 from packproof import admission
+from packproof.views import arguments
 
 CLUSTER = admission.AdmissionCluster(
     150,

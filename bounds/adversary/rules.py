@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
-from theory.files.code import digest_of, module_of, names_own_code
+from theory.files.code import digest_of, module_of
+from theory.files.places import names_own_code
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, Matrix
 

@@ -497,7 +497,6 @@ def tune(
 
 @group.command(
     examples=(
-        "packproof admission compare examples/admission_small.toml --sla 0.05 --until 200 --replications 8",
         "packproof admission compare examples/admission_small.toml --policies zeroth,second --sla 0.1 --until 200 "
         "--replications 8 --store runs.db --plot gain.png",
         "packproof admission compare examples/admission_small.toml --capacity 20 --arrival-rate 6 --sla 0.1 "

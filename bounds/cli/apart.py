@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fluid.parallel import end_with, stopped_together
-from theory.files.code import names_own_code
+from theory.files.places import names_own_code
 
 SMALL = 1 << 20  # bytes up to which a file is searched for the name of a file with code
 NAMED = re.compile(rb"""\.py:|["'][A-Za-z_][\w.]*:[A-Za-z_]\w*["']""")  # what may be such a name

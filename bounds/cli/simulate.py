@@ -15,7 +15,7 @@ from bounds.cli.app import Command, app, completed_by, progress, show
 from bounds.cli.options import EngineOption, InstanceFile, JsonFlag, PlotFile, SeedOption, StoreFile, refuse_unused
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
-from theory.files.code import names_own_code
+from theory.files.places import names_own_code
 
 if TYPE_CHECKING:
     from fluid.files.scenarios import Given, Times

@@ -92,8 +92,8 @@ def picture_of_sizes(path: str | Path) -> None:
     for types, resources in ratios:
         below = proven_from_below(types, resources)
         if below > proven_bound(types):  # more is proved for this number of resources
-            place, label = types + 0.08 * (resources - 2.5), f"the same, {many(resources, 'resource')}"
-            axes.hlines(float(below), place - 0.12, place + 0.12, color=MARK, linestyle="--", label=label)
+            centre, label = types + 0.08 * (resources - 2.5), f"the same, {many(resources, 'resource')}"
+            axes.hlines(float(below), centre - 0.12, centre + 0.12, color=MARK, linestyle="--", label=label)
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")

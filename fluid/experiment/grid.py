@@ -54,9 +54,9 @@ from fluid.simulation.scenario import Scenario
 from fluid.traces.file import digest_of, trace_of
 from fluid.traces.jobs import same_jobs, trace_warnings, typed_jobs
 from theory.errors import InputError, TooLargeError, meant
-from theory.files.code import names_own_code
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document
+from theory.files.places import names_own_code
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Additive, Instance
 from theory.numbers import rational, text

@@ -11,7 +11,8 @@ from typing import Any
 from fluid.simulation.policy_interface import Policy
 from theory.doors import imported
 from theory.errors import InputError, meant
-from theory.files.code import code_digest, module_of, names_own_code
+from theory.files.code import code_digest, module_of
+from theory.files.places import names_own_code
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",

@@ -13,7 +13,7 @@ from bounds.adversary.rules import rule_named
 from bounds.cli import run
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
-from theory.files.code import names_own_code
+from theory.files.places import names_own_code
 
 ROOT = Path(__file__).parent.parent.parent
 INSTANCE = (

@@ -30,17 +30,6 @@ from theory.errors import InputError
 from theory.files.places import note_input, read_bytes
 
 
-def names_own_code(name: str) -> bool:
-    """Return whether a name is that of a user's code, rather than of something that packproof has.
-
-    >>> [names_own_code(name) for name in ("own.py:BEST", "mypkg.policies:Tetris", "first-fit", "vqs:list")]
-    [True, True, False, False]
-    """
-    place, _, attribute = name.rpartition(":")
-    is_module = bool(place) and all(part.isidentifier() for part in os.path.basename(place).split("."))
-    return ".py:" in name or (is_module and attribute.isidentifier() and attribute != "list")
-
-
 def module_of(path: str, option: str) -> ModuleType:
     """Return the module of a Python file, or of a dotted name behind its folder; a changed file is read again.
 

@@ -340,3 +340,14 @@ def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
             raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def names_own_code(name: str) -> bool:
+    """Return whether a name is that of a user's code, rather than of something that packproof has.
+
+    >>> [names_own_code(name) for name in ("own.py:BEST", "mypkg.policies:Tetris", "first-fit", "vqs:list")]
+    [True, True, False, False]
+    """
+    place, _, attribute = name.rpartition(":")
+    is_module = bool(place) and all(part.isidentifier() for part in os.path.basename(place).split("."))
+    return ".py:" in name or (is_module and attribute.isidentifier() and attribute != "list")

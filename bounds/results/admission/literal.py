@@ -6,7 +6,6 @@ A claim replays them through the same worlds as `fluid.admission.simulation`. A 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +41,10 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Rule:
-    """A policy: how many moments it looks at (3: no policy, all is granted), and whether beliefs are the plug-in."""
+    """A policy: how many moments it looks at, and whether beliefs are the plug-in."""
 
     moments: int
-    threshold: float = inf
+    threshold: float
     plug_in: bool = False
     marginal: float = 0.0
     broken: str = ""

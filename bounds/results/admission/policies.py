@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, cast
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.admission.moments import STAND_IN
@@ -107,12 +107,12 @@ def mixture_variance(level: Level, broken: str) -> Outcome:
     variance = q * va + (1 - q) * vb if broken == "means left out" else second - mean**2
     excess = sympy.factor(sympy.expand(variance - (q * va + (1 - q) * vb)))
     good = sympy.expand(excess - q * (1 - q) * (a - b) ** 2) == 0
-    agreed = 0
+    agreed, moments_of = 0, cast(Any, Moments)  # of fractions here, so that numbers are exact
     for share, one, gap in product((Fraction(1, 5), Fraction(1, 2), Fraction(6, 7)), (0, 2, 9), (-3, 0, 4)):
-        parts = [(share, Moments(one + gap, one)), (1 - share, Moments(one, 5))]  # in fractions, so exactly
+        parts: Any = [(share, moments_of(one + gap, one)), (1 - share, moments_of(one, 5))]
         between = share * (1 if broken.startswith("the excess") else 1 - share) * gap**2
         variance_of_parts = share * one + (1 - share) * 5
-        agreed += mixture(parts) == Moments(one + share * gap, variance_of_parts + between)
+        agreed += mixture(parts) == moments_of(one + share * gap, variance_of_parts + between)
         agreed += saved_by_labels(parts, 2) == 2 * between
     shown = f"excess {excess}, at least 0 for 0 <= q <= 1; {agreed} of 54 numbers by packproof's functions agree"
     return Outcome(shown, bool(good and agreed == 54))

@@ -105,12 +105,13 @@ def exists(level: Level, broken: str) -> Outcome:
                         for n, gamma in enumerate(drawn.monopoly))  # fmt: skip
     known = [two_allocations()[0], cycling_cluster(), *(random_cluster(generator, 3, 2, 2) for _ in range(count))]
     found = [(one, ps_dsf(one)) for one in known]
+    matrices: list[tuple[Cluster, Sequence[Sequence[Fraction]]]]
     matrices = [(one, allocation.tasks) for one, allocation in found if allocation.exact]
     matrices += [(two_allocations()[0], tasks) for tasks in two_allocations()[1:]]
-    for one, tasks in matrices:
+    for one, matrix in matrices:
         allocations += 1
         fixed += all(
-            divided(one, [total(row) - row[i] for row in tasks], i, broken) == [row[i] for row in tasks]
+            divided(one, [total(row) - row[i] for row in matrix], i, broken) == [row[i] for row in matrix]
             for i in range(len(one.servers))
         )
     computed = (

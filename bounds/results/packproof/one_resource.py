@@ -65,7 +65,8 @@ def contents(n: Sequence[int], smaller: int = 1) -> NDArray[np.int64]:
     """Return all k with sum k_i / (smaller (n_i + 1)) < 1, int64[m, 3]: those of every server that holds n_i alone."""
     k = np.stack(np.meshgrid(*(np.arange(smaller * (x + 1)) for x in n), indexing="ij"), -1).reshape(-1, 3)
     common = smaller * int(np.prod([x + 1 for x in n]))
-    return k[k @ np.array([common // (smaller * (x + 1)) for x in n]) < common]
+    fits: NDArray[np.bool_] = k @ np.array([common // (smaller * (x + 1)) for x in n]) < common
+    return np.compress(fits, k, axis=0)
 
 
 def is_in_a_case(n: Sequence[int], k: Sequence[int]) -> bool:

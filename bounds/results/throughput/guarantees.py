@@ -28,7 +28,7 @@ from fluid.simulation.slotted.sizes import discrete as size_classes
 from fluid.simulation.slotted.sizes import size_law
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.statistics import Interval
-from theory.numbers import text
+from theory.numbers import text, total
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import adversarial_law
 from theory.partition.laws import Law, discrete, uniform
@@ -184,7 +184,7 @@ def theorem_3_no_more(level: Level, broken: str) -> Outcome:
     small, large = (size for size, _ in law.atoms)
     contents = vqs_contents((small, large), 3)
     heaviest = max(a * weights[0] + b * weights[1] for a, b in contents)
-    coming = sum(weights) / 2  # weight of a job, on average
+    coming = total(weights) / 2  # weight of a job, on average
     at_most = heaviest / coming  # jobs a server, by weight
     exact = at_most == greatest_workload(contents) == TWO_THIRDS * maximum(law)
     decisions, rates, results = Decisions(2), [], []

@@ -178,7 +178,7 @@ class Literal:
 
     def counted(self, job: Job) -> int:
         """Return the size of a job, 2^-J for a smaller one."""
-        return max(int(job.size), self.unit // 2**self.levels)
+        return max(int(job.size), int(self.unit // 2**self.levels))
 
     def vqs(self, _left: set[int], _fresh: list[Job]) -> None:
         """VQS, Section V: steps 1 and 2 (i), (ii) for every server."""
