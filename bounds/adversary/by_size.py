@@ -22,7 +22,7 @@ from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
 THREE_ON_ONE = Fraction(17, 24)
-"""Greedy keeps that with three types on one resource, and no more: ``packproof/one-resource-three-types`` proves it."""
+"""Greedy keeps that with three types on one resource, servers alike (``packproof/one-resource-three-types``)."""
 
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many

@@ -47,10 +47,8 @@ def test_text_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_catalogue_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "m5.toml"
-    assert (
-        run(["instance", "--types", "aws:m5.*,gcp:n2-standard-2", "--server", "cpu=96,memory=384", "--out", str(out)])
-        == 0
-    )
+    words = f"instance --types aws:m5.*,gcp:n2-standard-2 --server cpu=96,memory=384 --workload 1 --out {out}"
+    assert run(words.split()) == 0
     instance = read_instance(out)
     assert "gcp:n2-standard-2" in instance.names
     assert instance.rewards[0] == catalogue()[instance.names[0]].price

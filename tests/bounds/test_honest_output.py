@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ def test_compiling_is_said_where_numba_compiles(monkeypatch: pytest.MonkeyPatch)
     lines: list[str] = []
     policy = type("P", (), {"name": "mine"})()
     with pytest.raises(KeyboardInterrupt):
-        replicate(policy, None, [0], 0, progress=lines.append)  # type: ignore[arg-type]
+        replicate(policy, SimpleNamespace(jobs=None), [0], 0, progress=lines.append)  # type: ignore[arg-type]
     assert lines
     assert not any("compil" in line for line in lines), "nothing was compiled"
 

@@ -74,4 +74,4 @@ def test_an_instance_of_an_answer_is_read(tmp_path: Path, capsys: pytest.Capture
     file.write_text(printed("instance --types aws:m5.large --server cpu=96,memory=384 --json", capsys))
     assert json.loads(file.read_text())["made"]["command"].startswith("packproof instance --types ")
     jsonschema.validate(json.loads(file.read_text()), schema("instance"))
-    assert made_of(f"solve {file}", capsys)["inputs"].keys() == {str(file)}
+    assert made_of(f"worst {file} --vary workload", capsys)["inputs"].keys() == {str(file)}
