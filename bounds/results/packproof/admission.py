@@ -284,7 +284,7 @@ def _reserves(sla: float, clumps: Clumps, sizes: Sequence[int]) -> list[Curve]:
 def gains() -> Sequence[Panel]:
     """Two known kinds with measured gains, and the stand-in priors at twice the load of examples/admission.toml."""
     small, large = SIZES[Level.quick]
-    measured = (small, Sized(240, 40, (150.0, 180.0), (0.14, 0.3)), large)
+    measured = (small, Sized(240, 40, (140.0, 170.0, 200.0), (0.08, 0.2, 0.4)), large)
     capacities = [size.capacity for size in measured]
     used, bound, values = zip(*(_gains(size, "second") for size in measured), strict=True)
     left = [
