@@ -9,7 +9,7 @@ from bounds.results.admission.literal import Literal, Rule
 from fluid.admission.law.belief import Observed, plug_in_belief
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.law.moments import composed_moments
-from fluid.admission.law.thresholds import cantelli
+from fluid.admission.law.thresholds import POLICIES, cantelli, needed_over
 from fluid.admission.simulation import world
 from fluid.admission.simulation.outlook import aligned_horizons
 from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
@@ -51,6 +51,13 @@ def test_later_arrivals_are_judged_by_what_was_seen(plug_in: bool) -> None:
     assert len(text.judged) > 15
     assert {d: run.needed[d] for d in text.judged} == pytest.approx(text.judged, rel=1e-5)
     assert set(np.flatnonzero(run.admitted_ones).tolist()) == text.admitted
+
+
+@pytest.mark.parametrize(("marginal", "needed"), [(0.0, 9.0), (1.0, 7.0), (2.0, 5.0), (3.0, 0.0)])
+def test_times_at_which_the_arrival_has_hardly_a_core_do_not_count(marginal: float, needed: float) -> None:
+    """Definition 6.1: the greatest mean among the times at which the arrival is not expected to have fewer cores."""
+    mean, own = np.array([5.0, 7.0, 9.0]), np.array([2.0, 1.0, 0.5])
+    assert needed_over(POLICIES.index("first"), mean, np.ones(3), own, 20.0, marginal) == needed
 
 
 def test_cantelli() -> None:
