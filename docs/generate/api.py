@@ -46,8 +46,7 @@ def _title(text: str) -> str:
 
 def room_page(room: str, module: str) -> str:
     """Return the page of a room."""
-    loaded = import_module(module)
-    names = list(getattr(loaded, "__all__", None) or _defined(loaded))
+    loaded, names = import_module(module), _names_of(module)
     parts = [_title(f"packproof.{room}"), (loaded.__doc__ or "").strip() + "\n"]
     parts += [entry(f"packproof.{room}", name, getattr(loaded, name)) for name in names]
     return "\n".join(parts)
@@ -55,7 +54,7 @@ def room_page(room: str, module: str) -> str:
 
 def top_page() -> str:
     """Return the page of the names that `packproof` itself shows and that no room shows."""
-    in_rooms = {name for module in packproof.ROOMS.values() for name in getattr(import_module(module), "__all__", ())}
+    in_rooms = {name for module in packproof.ROOMS.values() for name in _names_of(module)}
     names = sorted(set(packproof._HOME), key=str.lower)
     parts = [
         _title("packproof"),
@@ -77,11 +76,14 @@ def _room(name: str) -> str:
     return next(room for room, module in packproof.ROOMS.items() if home.startswith(module))
 
 
-def _defined(module: Any) -> list[str]:
-    return [
+def _names_of(module: str) -> list[str]:
+    """Return the names that a module lists, or those that it defines where it has no list."""
+    loaded = import_module(module)
+    listed: list[str] = list(getattr(loaded, "__all__", ()))
+    return listed or [
         name
-        for name, value in vars(module).items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+        for name, value in vars(loaded).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module
     ]
 
 

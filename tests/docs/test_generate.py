@@ -95,7 +95,7 @@ def test_examples_without_a_picture_are_a_list_below_the_gallery() -> None:
     from generate.gallery import EXAMPLES, LIST, with_list, without_picture
 
     bare = [path.stem for path in without_picture(DOCS)]
-    assert bare == ["rules_to_attack", "strangers_heuristic", "tenants_of_a_trace"]
+    assert bare == ["rules_to_attack", "strangers_heuristic", "tenant_log", "tenants_of_a_trace"]
     entry = (
         '.. raw:: html\n\n    <div class="sphx-glr-thumbcontainer" tooltip="A &amp; B">\n\n.. only:: html\n\n'
         "  .. image:: /gallery/images/thumb/sphx_glr_{0}_thumb.png\n    :alt:\n\n"

@@ -297,7 +297,7 @@ def gains() -> Sequence[Panel]:
     clumps = drawn_clumps(replace(FILLING, arrival_rate=20.0), 730.0, seed=SEED, warmup=365.0)
     sizes = [200, 500, 2000, 5000, 20_000, 50_000]
     right = [curve for sla in (1e-2, 1e-3) for curve in _reserves(sla, clumps, sizes)]
-    axes = ("capacity (cores)", "share of cores")
+    axes = ("capacity (cores)", "cores left free or gained (share)")
     return [
         Chart(*axes, left, title="two known kinds", xscale="log", yscale="log", ylim=(1e-3, 1.2)),
         Chart(*axes, right, title="stand-in priors", xscale="log", yscale="log", ylim=(0.05, 1.2)),
