@@ -54,7 +54,12 @@ def room_page(room: str, module: str) -> str:
 
 def top_page() -> str:
     """Return the page of the names that `packproof` itself shows and that no room shows."""
-    in_rooms = {name for module in packproof.ROOMS.values() for name in _names_of(module)}
+    in_rooms = {
+        name
+        for module in packproof.ROOMS.values()
+        for name in _names_of(module)
+        if packproof._HOME.get(name, "").startswith(module)  # the checker has names of its own for other things
+    }
     names = sorted(set(packproof._HOME), key=str.lower)
     parts = [
         _title("packproof"),
