@@ -47,7 +47,6 @@ ROOMS = {
     "experiment": "fluid.experiment",
     "statistics": "fluid.statistics",
     "certificates": "bounds.certificates",
-    "checker": "bounds.checker",
     "exports": "bounds.exports",
     "adversary": "bounds.adversary",
     "testing": "bounds.testing",
