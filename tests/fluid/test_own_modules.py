@@ -11,6 +11,7 @@ import pytest
 
 from bounds.adversary.rules import rule_named
 from bounds.cli import run
+from fluid.parallel import run_all
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 from theory.files.places import names_own_code
@@ -110,13 +111,20 @@ def test_a_policy_with_neighbours(name: str, home: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", ["policy.py:TETRIS", "own_package.policies:TETRIS"])
-def test_workers_of_a_grid_find_them(name: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_of_a_grid_find_them(
+    name: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (home / "grid.toml").write_text(GRID.format(policy=name))
+    # the workers began in another folder: here, or in that of an earlier test
+    monkeypatch.chdir("/")
+    folders = {folder for _, folder in run_all(os.getcwd, [()] * 4, workers=2)}
+    assert str(home) not in folders
+    monkeypatch.chdir(home)
     assert run(["experiment", "grid.toml", "--store", "runs.db", "--workers", "2", "--json"]) == 0, capsys.readouterr()
     assert name in capsys.readouterr().out
 
 
-def test_workers_of_dask_find_them(home: Path, dask_engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_of_dask_find_them(dask_engine: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The workers of dask began in another folder, and read the package from the one where it was named."""
     (home / "grid.toml").write_text(GRID.format(policy="own_package.policies:TETRIS"))
     answers = []
