@@ -82,8 +82,8 @@ def compared(number: int, runs: int) -> Row | None:
 
 def main() -> None:
     """Print the table, and what it comes to."""
-    given = [int(text) for text in sys.argv[1:3]]
-    clusters, runs = given + [20, 300][len(given) :]
+    numbers = [int(text) for text in sys.argv[1:3]]
+    clusters, runs = numbers + [20, 300][len(numbers) :]
     begin, rows = process_time(), []
     print("  # policy  SLA    threshold: tune, brute force   share [95 %]: tune               utilisation lost [95 %]")
     for number in range(clusters):

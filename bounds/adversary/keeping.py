@@ -59,12 +59,12 @@ class Keeping:
 
     def __init__(self, instance: Instance, ratio: Fraction) -> None:
         (pool,) = instance.pools
-        whole, unit = to_integers(instance.rewards)
+        rewards, unit = to_integers(instance.rewards)
         self.instance, self.ratio = instance, ratio
         self.unit = unit / (GRID * ratio.denominator)
-        self.wanted = [GRID * ratio.numerator * u for u in whole]  # ratio u_j in units of the prices
+        self.wanted = [GRID * ratio.numerator * u for u in rewards]  # ratio u_j in units of the prices
         most = sum(u * pool.space.most(j) for j, u in enumerate(self.wanted))
-        if max(most, GRID * ratio.denominator * max(whole)).bit_length() > 62:
+        if max(most, GRID * ratio.denominator * max(rewards)).bit_length() > 62:
             raise TooLargeError("expected rewards whose common multiples fit into 62 bits")
         self.remembered: dict[frozenset[int], list[dict[int, int]]] = {}
 
@@ -124,10 +124,10 @@ class _Choice(Orders):
 
     def _remembers(self, exhausted: tuple[int, ...], path: Path) -> bool:
         """Return whether prices that served another choice serve this path."""
-        known = self._family.remembered.get(frozenset(self._chosen[j] for j in exhausted), [])
-        for place, prices in enumerate(known):
+        remembered = self._family.remembered.get(frozenset(self._chosen[j] for j in exhausted), [])
+        for place, prices in enumerate(remembered):
             if self._suffice([prices[self._chosen[j]] for j in exhausted], exhausted, path):
-                known.insert(0, known.pop(place))
+                remembered.insert(0, remembered.pop(place))
                 return True
         return False
 
@@ -144,9 +144,9 @@ class _Choice(Orders):
         if not self._suffice(prices, exhausted, path):
             return False
         named = {self._chosen[j]: price for j, price in zip(exhausted, prices, strict=True)}
-        known = family.remembered.setdefault(frozenset(named), [])
-        known.insert(0, named)
-        del known[REMEMBERED:]
+        remembered = family.remembered.setdefault(frozenset(named), [])
+        remembered.insert(0, named)
+        del remembered[REMEMBERED:]
         return True
 
     def _suffice(self, prices: Sequence[int], exhausted: tuple[int, ...], path: Path) -> bool:

@@ -68,16 +68,16 @@ def attack_answer(made: Attacked) -> Answer:
 
 def _known(made: Attacked) -> dict[str, Any]:
     """Return the most bins that classical rules take where as many are needed, as evidence."""
-    known = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
-    return {"known": known} if known else {}
+    bins = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
+    return {"known": bins} if bins else {}
 
 
 def _known_lines(made: Attacked) -> list[str]:
-    known = _known(made).get("known", {})
-    if not known:
+    classical = _known(made).get("known", {})
+    if not classical:
         return []
     used = max(made.worst.judged.evidence["bins"]) + 1
-    most = listed(f"{bins} under {name}" for name, bins in known.items())
+    most = listed(f"{bins} under {name}" for name, bins in classical.items())
     return [
         f"it takes {used} bins where {int(made.worst.judged.value * used)} are needed; "
         f"the most that is possible there: {most} (theorems)"

@@ -349,15 +349,15 @@ prepare, place = right, first
 
 def cases() -> list[Case]:
     """Return all wrong policies."""
-    made = [
+    texts = [
         Case(f"{model} {function}: {name}", model, number)
         for model in CALLS
         for number, (name, function, _) in enumerate(faults(model), 1)
     ]
     for name, (model, text) in FILES.items():
         end = "" if "Policy(" in text else f"\nX = Policy('x', '{model}', prepare, place, quiet, done)"
-        made.append(Case(name, model, text=f"{HEAD}{RIGHT_FILE}{text}{end}\n"))
-    return made
+        texts.append(Case(name, model, text=f"{HEAD}{RIGHT_FILE}{text}{end}\n"))
+    return texts
 
 
 LOSS = "[server]\ncapacity = { cpu = 12 }\n" + "".join(

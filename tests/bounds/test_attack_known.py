@@ -143,9 +143,9 @@ def test_proportional_rewards_on_the_command_line(tmp_path: Path, capsys: pytest
     out = tmp_path / "worst.toml"
     command = ["attack", f"{RULES}:density_first", "--rewards", "proportional", "--evaluations", "60"]
     assert run([*command, "--out", str(out), "--json"]) == 0
-    (one, two) = json.loads(capsys.readouterr().out)["instance"]["type"]
-    assert Fraction(one["reward"]) / Fraction(two["reward"]) == (
-        Fraction(one["demand"]["r1"]) / Fraction(two["demand"]["r1"])
+    (first, second) = json.loads(capsys.readouterr().out)["instance"]["type"]
+    assert Fraction(first["reward"]) / Fraction(second["reward"]) == (
+        Fraction(first["demand"]["r1"]) / Fraction(second["demand"]["r1"])
     )
     assert run([*command, "--from", str(out)]) == 0
     out.write_text(out.read_text().replace("reward =", "reward = 97 #", 1))

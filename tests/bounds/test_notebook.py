@@ -137,7 +137,7 @@ def test_the_rooms_alone_know_no_views() -> None:
 
 def small_things() -> list[Any]:
     law = packproof.stationary_law(packproof.policy("first-fit"), packproof.additive([2], [[1]], workload=[2]), 1)
-    found = packproof.attack(
+    worst_list = packproof.attack(
         packproof.judge_items(lambda items, _: list(range(len(items)))), packproof.ItemSpace(2, 4), evaluations=20
     )
     trace = packproof.traces.Trace(
@@ -152,7 +152,7 @@ def small_things() -> list[Any]:
         law,
         packproof.scaling(packproof.additive([12], [[5], [7]])),
         results()[0].reward(),
-        found,
+        worst_list,
         packproof.claims()[0],
     ]
 
@@ -168,7 +168,7 @@ def test_small_results_show_themselves() -> None:
 
 def test_frames_of_small_results() -> None:
     pytest.importorskip("pandas")
-    kinds, users, worst, trace, law, scaling, interval, found, claim = (thing.to_frame() for thing in small_things())
+    kinds, users, worst, trace, law, scaling, interval, attacked, claim = (thing.to_frame() for thing in small_things())
     assert kinds["cpu"].tolist() == [5, 7]
     assert users["cpu" if "cpu" in users else "r1"].tolist() == [1, 3]
     assert worst["workload"].tolist() == [1, 1]
@@ -177,7 +177,7 @@ def test_frames_of_small_results() -> None:
     assert law["blocking"].tolist() == pytest.approx([0.4])
     assert min(scaling["ratio"]) == Fraction(3, 4)
     assert interval["low"][0] <= interval["mean"][0] <= interval["high"][0]
-    assert found["value"].is_monotonic_decreasing
+    assert attacked["value"].is_monotonic_decreasing
     assert "/" in claim["id"][0]
 
 

@@ -70,8 +70,8 @@ def test_endings(
         raise error
 
     monkeypatch.setattr("theory.greedy.optimal.global_greedy", fails)
-    found, line = ended(["solve", FOUR], capsys)
-    assert (found, line.count("\n")) == (status, 1)
+    ended_with, line = ended(["solve", FOUR], capsys)
+    assert (ended_with, line.count("\n")) == (status, 1)
     assert line.startswith(said)
 
 
@@ -192,8 +192,8 @@ def test_long_values_are_cut_in_messages(arguments: list[str], capsys: pytest.Ca
 
 
 def test_messages_are_cut_where_they_quote() -> None:
-    whole = f"types' names, the server's '{'a' * 40}' and '*' and {'b' * 50} are kept as they are, it is said"
-    assert shortened(whole) == whole
+    sentence = f"types' names, the server's '{'a' * 40}' and '*' and {'b' * 50} are kept as they are, it is said"
+    assert shortened(sentence) == sentence
     assert shortened(f"got '{'a' * 99}'; the user's") == f"got '{'a' * 37}...{'a' * 37}'; the user's"
     assert len(shortened("word " * 100_000)) <= 2000
     assert len(shortened("w" * 100_000)) <= 400

@@ -103,12 +103,12 @@ def test_altered_evidence_and_claims_are_refused() -> None:
     for name, document in CERTIFICATES.items():
         loose = ("orders",) if document["kind"] == "worst" and name != "worst, two types" else None  # other prices do
         loose = ("stages",) if name.endswith(", alone") else loose  # at equal levels in any order
-        found = [(path, other) for path, other in forgeries(document) if path[1:2] != loose]
+        altered = [(path, other) for path, other in forgeries(document) if path[1:2] != loose]
         if document["kind"] in ("packing", "rule", "fair-share"):  # what a rule did is its word, and many ways are best
-            found = [
-                (path, other) for path, other in found if path[1:2] not in (("rule",), ("packing",), ("allocation",))
+            altered = [
+                (path, other) for path, other in altered if path[1:2] not in (("rule",), ("packing",), ("allocation",))
             ]
-        for path, other in found[:: 1 + len(found) // MOST]:
+        for path, other in altered[:: 1 + len(altered) // MOST]:
             if not verdict(changed(document, (path, other))):
                 accepted.append((name, path, other))
     assert not accepted, accepted

@@ -114,10 +114,10 @@ def test_a_log_of_vms_says_what_happened(tmp_path: Path) -> None:
     # the rows have the deployments in no order; they are taken in the order of their first rows
     order = np.argsort(log.arrival)
     assert np.allclose(log.arrival[order], world.arrival - world.arrival[0], atol=1e-8)
-    left = log.initial[order] + truth.sizes + truth.extra_cores - truth.core_deaths
-    last_alone = truth.shut & (left == 1)
+    active = log.initial[order] + truth.sizes + truth.extra_cores - truth.core_deaths
+    last_alone = truth.shut & (active == 1)
     assert last_alone.any()
-    gone = ~truth.shut & (left == 0)
+    gone = ~truth.shut & (active == 0)
     assert np.array_equal(log.initial[order], world.size[world.first])
     assert np.array_equal(seen.core_deaths[order], truth.core_deaths + last_alone)
     assert np.array_equal(seen.shut[order], truth.shut & ~last_alone)
@@ -127,7 +127,7 @@ def test_a_log_of_vms_says_what_happened(tmp_path: Path) -> None:
     for name in ("core_time", "alive_time"):
         assert np.allclose(getattr(seen, name)[order], getattr(truth, name), atol=1e-5), name
     assert np.array_equal(log.cores[order] > 0, ~truth.shut & ~gone)
-    assert np.array_equal(log.cores[order], np.where(truth.shut, 0, left))
+    assert np.array_equal(log.cores[order], np.where(truth.shut, 0, active))
 
 
 def test_a_log_of_deployments_is_fitted_as_one_of_vms(tmp_path: Path) -> None:
@@ -149,12 +149,15 @@ def test_a_log_of_deployments_is_fitted_as_one_of_vms(tmp_path: Path) -> None:
     assert np.array_equal(log.seen.shut, truth.shut)
     assert np.allclose(log.seen.core_time, truth.core_time, atol=1e-6)
     assert np.allclose(log.seen.alive_time, truth.alive_time, atol=1e-6)
-    states = [state_csv(one, is_poisson=True).splitlines()[1:] for one in (log, by_vms)]
+    states = [state_csv(by_deployments, is_poisson=True).splitlines()[1:] for by_deployments in (log, by_vms)]
     # names differ; of a deployment that is there now, both say the same
     numbers = [sorted([float(x) for x in line.split(",")[1:]] for line in lines) for lines in states]
     assert np.allclose(*numbers, atol=1e-5)
-    one, other = fit_log(log), fit_log(by_vms)
-    apart = [(x[0] - y[0]) / y[1] for x, y in zip(one.estimates().values(), other.estimates().values(), strict=True)]
+    by_deployments, other = fit_log(log), fit_log(by_vms)
+    apart = [
+        (x[0] - y[0]) / y[1]
+        for x, y in zip(by_deployments.estimates().values(), other.estimates().values(), strict=True)
+    ]
     assert np.abs(apart).max() < 1.0, "in standard errors"
 
 
@@ -176,10 +179,10 @@ def test_known_laws_are_found_again_within_their_standard_errors(tmp_path: Path)
     for seed in SEEDS:
         fitted = fit_log(log_of(tmp_path / "log.csv", world_of(seed)))
         assert fitted.converged
-        found = np.array([x if name == "kappa" else np.log(x) for name, (x, *_) in fitted.estimates().items()])
+        estimates = np.array([x if name == "kappa" else np.log(x) for name, (x, *_) in fitted.estimates().items()])
         errors = np.sqrt(np.diag(fitted.covariance))
-        assert np.abs((found - truth) / errors).max() < 4
-        total += (found - truth) @ np.linalg.solve(fitted.covariance, found - truth)
+        assert np.abs((estimates - truth) / errors).max() < 4
+        total += (estimates - truth) @ np.linalg.solve(fitted.covariance, estimates - truth)
     low, high = chi2.ppf([5e-7, 1 - 5e-7], 8 * len(SEEDS))
     assert low < total < high
     assert total * 4 > high

@@ -143,8 +143,8 @@ def test_workers_of_dask_find_them(dask_engine: str, home: Path, capsys: pytest.
 def test_rules_in_packages(name: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["attack", name, "--kind", "items", "--bins", "2", "--items", "4", "--evaluations", "20"]
     assert run([*command, "--json"]) == 0
-    one = capsys.readouterr().out
-    assert '"evaluations"' in one
+    first = capsys.readouterr().out
+    assert '"evaluations"' in first
     assert run([*command, "--starts", "2", "--workers", "2", "--store", "worst.db"]) == 0
     assert len(rule_named(name)([(1,), (1,)], (2,))) == 2
     assert len(pickle.loads(pickle.dumps(rule_named(name)))([(1,)], (2,))) == 1

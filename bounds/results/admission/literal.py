@@ -167,19 +167,19 @@ class Literal:
 
     def happens(self, number: int, what: int, size: int) -> bool:
         """Let something happen to a deployment that is there; return whether it is a scale-out that is granted."""
-        one = self.present[number]
-        one.count(self.now)
+        deployment = self.present[number]
+        deployment.count(self.now)
         if what == SCALE_OUT:
-            one.scale_outs += 1
-            one.sizes.append(size)
+            deployment.scale_outs += 1
+            deployment.sizes.append(size)
             self.asked += 1
             if self.fits(size):
-                one.cores += size
+                deployment.cores += size
                 return True
             self.refused += 1
         elif what == DEATH:
-            one.deaths += 1
-            one.cores -= 1
-        if what not in (SCALE_OUT, DEATH) or not one.cores:  # shut down, or without a core
+            deployment.deaths += 1
+            deployment.cores -= 1
+        if what not in (SCALE_OUT, DEATH) or not deployment.cores:  # shut down, or without a core
             del self.present[number]
         return False

@@ -297,9 +297,9 @@ def _by_quadrature(priors: Priors, size: int, t: float) -> dict[str, tuple[float
     density = np.exp(shape * y - np.exp(y))
     mu, weight = np.exp(y) / priors.mu.rate, density / density.sum()
     rate, dies = mu**priors.kappa, -np.expm1(-mu * t)
-    one = 1 + sigma.mean  # E[1 + sigma]
+    cores = 1 + sigma.mean  # E[1 + sigma]
     batch, squared = sigma.square + 2 * sigma.mean, 1 + 2 * sigma.mean + sigma.square
-    new = lam.mean * one * rate / mu * dies
+    new = lam.mean * cores * rate / mu * dies
     varied = new + lam.mean * batch * rate * -np.expm1(-2 * mu * t) / (2 * mu)
     stays = np.exp(-mu * t)
     means = {"X": lam.mean * rate * t, "O": size * stays, "N": new}

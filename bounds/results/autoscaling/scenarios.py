@@ -34,11 +34,11 @@ TOGETHER = 4  # small types, and large ones, that are decided at once
 def coverings(types: Sequence[VMType], chosen: int, together: int) -> list[tuple[VMType, ...]]:
     """Return groups of types such that every choice of `chosen` types is in one of them, by a greedy rule."""
     groups: list[tuple[VMType, ...]] = []
-    left = set(combinations(types, chosen))
-    while left:
-        best = max(combinations(types, together), key=lambda group: len(left.intersection(combinations(group, chosen))))
+    rest = set(combinations(types, chosen))
+    while rest:
+        best = max(combinations(types, together), key=lambda group: len(rest.intersection(combinations(group, chosen))))
         groups.append(best)
-        left.difference_update(combinations(best, chosen))
+        rest.difference_update(combinations(best, chosen))
     return groups
 
 

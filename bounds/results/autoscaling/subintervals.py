@@ -302,10 +302,10 @@ def lemma_f_3(level: Level, broken: str) -> Outcome:
     decisions, good, shown = Decisions(len(DRAINING)), True, []
     for name in DRAINING:
         instance = limited_by_draining()[name]
-        service, held = float(instance.types[0].service_rate), instance.pools[0].space.most(0)
-        departures = held * (1 - exp(-service * until))  # by server
-        exact = departures / (held + (broken == SLOWER)) / until
-        least = service * held * 0.9 / (max_jobs(instance) * len(greedy_configurations(instance)))
+        service, slots = float(instance.types[0].service_rate), instance.pools[0].space.most(0)
+        departures = slots * (1 - exp(-service * until))  # by server
+        exact = departures / (slots + (broken == SLOWER)) / until
+        least = service * slots * 0.9 / (max_jobs(instance) * len(greedy_configurations(instance)))
         rate = decisions.mean(np.array(_freed(instance, servers, until, runs, options)) / until)
         good &= rate.holds(exact) and rate.low > max(0.85 * exact, least)
         shown.append(

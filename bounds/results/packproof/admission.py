@@ -287,7 +287,7 @@ def gains() -> Sequence[Panel]:
     measured = (small, Sized(240, 40, (140.0, 170.0, 200.0), (0.08, 0.2, 0.4)), large)
     capacities = [size.capacity for size in measured]
     used, bound, values = zip(*(_gains(size, "second") for size in measured), strict=True)
-    left = [
+    curves = [
         *_reserves(SLA, drawn_clumps(_cluster(3_000), UNTIL, seed=SEED, warmup=WARMUP), [60, 120, 240, 480, 960]),
         Curve(
             "bound for all policies less zeroth moment", capacities, [b - u for b, u in zip(bound, used, strict=True)]
@@ -299,6 +299,6 @@ def gains() -> Sequence[Panel]:
     right = [curve for sla in (1e-2, 1e-3) for curve in _reserves(sla, clumps, sizes)]
     axes = ("capacity (cores)", "cores left free or gained (share)")
     return [
-        Chart(*axes, left, title="two known kinds", xscale="log", yscale="log", ylim=(1e-3, 1.2)),
+        Chart(*axes, curves, title="two known kinds", xscale="log", yscale="log", ylim=(1e-3, 1.2)),
         Chart(*axes, right, title="stand-in priors", xscale="log", yscale="log", ylim=(0.05, 1.2)),
     ]

@@ -103,10 +103,10 @@ def exists(level: Level, broken: str) -> Outcome:
             servers += 1
             fair += all(gamma[i] == 0 or has_bottleneck(drawn, tasks, n, i) is not None
                         for n, gamma in enumerate(drawn.monopoly))  # fmt: skip
-    known = [two_allocations()[0], cycling_cluster(), *(random_cluster(generator, 3, 2, 2) for _ in range(count))]
-    found = [(one, ps_dsf(one)) for one in known]
+    clusters = [two_allocations()[0], cycling_cluster(), *(random_cluster(generator, 3, 2, 2) for _ in range(count))]
+    allocated = [(one, ps_dsf(one)) for one in clusters]
     matrices: list[tuple[Cluster, Sequence[Sequence[Fraction]]]]
-    matrices = [(one, allocation.tasks) for one, allocation in found if allocation.exact]
+    matrices = [(one, allocation.tasks) for one, allocation in allocated if allocation.exact]
     matrices += [(two_allocations()[0], tasks) for tasks in two_allocations()[1:]]
     for one, matrix in matrices:
         allocations += 1
