@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -345,13 +344,11 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _
     for name in names:
         if not isinstance(name, str):
             fields.fail("policy", f"expected the name of a policy, got {name!r}")
-        # absolute, since workers may have begun in another folder
-        place = os.path.abspath(folder / name) if names_own_code(name) else name
+        place = str((folder / name).resolve()) if names_own_code(name) else name  # workers may be elsewhere
         try:
             named_policy = policy(place)
         except InputError as error:
-            told = str(error).replace("--policy", "policy").replace(os.path.dirname(place), str(folder))
-            raise InputError(f"{fields.source}: {told}") from None
+            raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
         chosen[name] = _Chosen(place, named_policy.code or None, named_policy)
     return chosen
 
