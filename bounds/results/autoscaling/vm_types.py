@@ -166,7 +166,7 @@ def figure_2(level: Level, broken: str) -> Outcome:
     for scale, greedy, optimal in zip(curve.scales, curve.greedy, curve.optimal, strict=True):
         at = instance.with_workload([scale * rho for rho in instance.workload])
         confirmed += _greedy_by_hand(at) == greedy / divisor and _is_optimum(at, optimal)
-    outside = [first / 2, first, second, 2 * second]
+    outside = [first / 2, first, second, 2 * second, *(s for s in curve.scales if not first < s < second)]
     equal = sum(solve(instance.with_workload([s * rho for rho in instance.workload])).ratio == 1 for s in outside)
     scale, worst = curve.worst
     computed = (

@@ -105,7 +105,7 @@ def rounds() -> Sequence[Panel]:
 @claim(
     "resource-division-not-unique",
     "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
-    "that both satisfy Theorem 1 (under time division totals are unique).",
+    "that both satisfy Theorem 1 (that totals are unique under time division is proved at fisher-market).",
     source="packproof",
     printed="not in the paper, which speaks of the allocation",
     evidence=Evidence.certified,

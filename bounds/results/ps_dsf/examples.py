@@ -77,7 +77,7 @@ def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
 @claim(
     "figures-2-3",
     "Figures 2 and 3 (numbers reconstructed): users 3 and 4 take nothing from the first server, where their virtual "
-    "dominant shares exceed those of users 1 and 2; all are equal on the second.",
+    "dominant shares exceed those of users 1 and 2; theirs are equal on the second, which users 1 and 2 cannot use.",
     source="Figures 2 and 3",
     printed="no tasks of users 3 and 4 on the first server (numbers lost)",
     evidence=Evidence.certified,
@@ -90,7 +90,7 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
     good = is_ps_dsf(instance, allocation.tasks) and _is(allocation.totals, "18/5 18/5 8 8")
     good &= allocation.tasks[2][0] == allocation.tasks[3][0] == 0
     good &= shares[0] == [Fraction(3, 5), Fraction(3, 5), Fraction(2, 3), Fraction(8, 9)]
-    good &= shares[1][2:] == [Fraction(2, 3), Fraction(2, 3)]
+    good &= shares[1] == [None, None, Fraction(2, 3), Fraction(2, 3)]
     return Outcome(f"tasks {row_text(allocation.totals)}", good)
 
 

@@ -92,8 +92,7 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
     second = Fraction(2, 3) if broken else HALF
     good = True
     for J in range(2, 13):
-        weights = [max(Fraction(0), total([k[1] * Fraction(1), k[2] * second])) for k in reduced_configurations(J)]
-        good &= max(weights) == 1
+        good &= max(k[1] + k[2] * second for k in reduced_configurations(J)) == 1
         cells = universal_cells(J)
         good &= cells[1][0] < Fraction(3, 5) <= cells[1][1] and cells[2][0] < Fraction(2, 5) <= cells[2][1]
     computed = f"weight {text(1 + second)} against 1, J = 2..12"
