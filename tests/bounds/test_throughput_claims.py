@@ -6,14 +6,13 @@ from fractions import Fraction
 from math import log
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.results.decisions import Decisions
 from bounds.results.simulated_queues import simulated
 from bounds.results.throughput.drift import root_below, strictly_above
-from bounds.results.throughput.guarantees import UNIT, at_least_as_many, least_n_1, slots_below_half
+from bounds.results.throughput.guarantees import UNIT, least_n_1, slots_below_half
 from bounds.results.throughput.queues import greatest_workload, slopes, vqs_contents, waiting_size
 from fluid.simulation.measures import DEPARTURE, START
 from fluid.simulation.slotted.model import SlottedScenario
@@ -40,12 +39,6 @@ def test_slots_below_half_of_a_day_by_hand() -> None:
 def test_least_n_1_is_the_least_above_the_bound(risk: float, servers: int, rate: float, jobs: int) -> None:
     bound = log(risk / servers) / log(1 - rate**jobs)
     assert bound < least_n_1(risk, servers, rate, jobs) <= bound + 1
-
-
-def test_binomial_tail() -> None:
-    assert at_least_as_many(0, 7, 0.3) == pytest.approx(1)
-    assert at_least_as_many(7, 7, 0.3) == pytest.approx(0.3**7)
-    assert at_least_as_many(1, 7, 0.3) == pytest.approx(1 - 0.7**7)
 
 
 @given(st.fractions(0, 10**9))

@@ -17,8 +17,8 @@ CLAIMS = {
     "comparison": "preemption-as-printed comparison-policies",
     "convergence": "theorem-4.1 prop-5.4",
     "fluid": "theorem-6.1 lemma-5.9 prop-5.10 section-7-path equations-24-28 prop-5.10-p2 prop-5.10-p3 drain-rates",
-    "subintervals": "equations-33-38 lemma-f.1 lemma-f.2 lemma-f.3 lemma-g.1 lemma-g.2 lemma-g.3 lemma-g.4",
-    "lyapunov": "prop-6.2 prop-6.3 lemma-6.4 lemma-i.1",
+    "subintervals": "equations-33-38 lemma-f.1 lemma-f.2 lemma-f.3 lemma-g.1 lemma-g.2 lemma-g.3 lemma-g.4 lemma-i.1",
+    "lyapunov": "prop-6.2 prop-6.3 lemma-6.4",
     "figures": "figure-3 figure-2-86-percent figure-4 figure-6-preemption figure-6-spike",
     "traces": "figure-5-bound figure-5-order figure-6-window",
 }

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.autoscaling.comparison import sizes_of
 from bounds.results.autoscaling.convergence import VARIANTS
 from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
-from bounds.results.instances import additive_space, four_types, full_of_the_first, with_rates
+from bounds.results.instances import four_types, full_of_the_first, with_rates
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.results.simulated_queues import whole
 from bounds.views.panels import Chart, Line, Panel
@@ -289,10 +290,8 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     rewards = [[run.mean_reward for run in some] for some in runs]
     # the same jobs come to all three policies, so that differences of pairs decide
     gain, ahead = decisions.paired(rewards[0], rewards[1]), decisions.paired(rewards[0], rewards[2])
-    space = additive_space(instance)
-    sizes = [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True)) for row in space.demands]
     reserve = int(DRA_PREEMPTION.prepare(scenario.setting()).reserve[0])
-    refused, wrong = _wrong_stops(logged, sizes, [priority[name] for name in instance.names], reserve)
+    refused, wrong = _wrong_stops(logged, sizes_of(instance), [priority[name] for name in instance.names], reserve)
     computed = (
         f"gain {gain.mean:.3f} in [{gain.low:.3f}, {gain.high:.3f}] over {np.mean(rewards[1]):.3f}; ahead of power of "
         f"two by {ahead.mean:.3f}; {refused} refused jobs with priority, {wrong} of them with other stops than the "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.autoscaling.fluid import greedy_shares, random_states
 from bounds.results.decisions import Decisions
 from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
@@ -193,17 +193,3 @@ def _start(instance: Instance, servers: int, *, in_the_limit: bool) -> np.ndarra
         rows += [list(stage.configurations[0])] * round(servers * stage.fraction)
     rows = (rows + [[0] * len(instance.types)] * servers)[:servers]
     return np.array(rows, np.int32)
-
-
-@claim(
-    "lemma-i.1",
-    "Nothing is checked.",
-    source="Lemma I.1",
-    printed="an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants "
-    "lost",
-    evidence=None,
-    verdict=Verdict.skipped,
-)
-def lemma_i_1(level: Level, broken: str) -> Outcome:
-    reason = "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for"
-    return Outcome(f"not checked: {reason}", None)

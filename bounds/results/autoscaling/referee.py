@@ -8,20 +8,29 @@ failure.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import Any
 
 import numpy as np
 
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import Setting
 from theory.exact.knapsack.greatest import max_reward
-from theory.instance import Instance
+from theory.instance import Configuration, Instance
 
 Server = int
-Configuration = tuple[int, ...]
+
+
+def tally(wrong: Counter[str]) -> str:
+    """Write in how many runs the text did not allow what (`Referee.follow`)."""
+    shown = (f"{said} in {number}" for said, number in wrong.items() if said)
+    return ", ".join(shown) or "every step is allowed"
 
 
 def literal_in_pools(
@@ -129,6 +138,15 @@ class Referee:
             initial.setdefault((self.pool[server], tuple(self.jobs[server])), []).insert(0, server)
         self.order = initial
         self.classify(state)
+
+    def follow(self, rule: Policy, scenario: LossScenario, seed: int) -> str:
+        """Follow a run from the initial state; return what the text does not allow first, empty if it allows all."""
+        try:
+            self.begin(rule.prepare(scenario.setting()))
+            run_once(rule, scenario, seed, python=True, watch=self)
+        except AssertionError as reason:
+            return str(reason).partition("\n")[0] or "the records differ"
+        return ""
 
     def configuration(self, server: Server) -> tuple[int, Configuration]:
         """Return the pool and the configuration of a server."""

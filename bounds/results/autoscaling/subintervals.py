@@ -314,27 +314,35 @@ def lemma_f_3(level: Level, broken: str) -> Outcome:
     return Outcome(f"rate a server: {'; '.join(shown)}; {runs} runs, {decisions}, seed {FRESH_SEED}", bool(good))
 
 
-def _lost(number: int, what: str) -> Check:
-    """Register a lemma of Appendix G, which cannot be checked."""
+def _lost(name: str, printed: str, reason: str) -> Check:
+    """Register a lemma that cannot be checked."""
 
     @claim(
-        f"lemma-g.{number}",
+        f"lemma-{name}",
         "Nothing is checked.",
-        source=f"Lemma G.{number}",
-        printed=f"{what} (formulas and constants lost)",
+        source=f"Lemma {name.upper()}",
+        printed=printed,
         evidence=None,
         verdict=Verdict.skipped,
     )
-    def lemma_g(level: Level, broken: str) -> Outcome:
-        lost = "its formula and the constants (87)-(90), in which it is stated, are lost; prop-5.10 is what it is for"
-        return Outcome(f"not checked: {lost}", None)
+    def lemma(level: Level, broken: str) -> Outcome:
+        return Outcome(f"not checked: {reason}", None)
 
-    return lemma_g
+    return lemma
 
 
+CONSTANTS = "its formula and the constants (87)-(90), in which it is stated, are lost; prop-5.10 is what it is for"
 LEMMAS_G = (
-    _lost(1, "a least fraction of servers has no effective configuration among the first i*"),
-    _lost(2, "local derivatives are close to w of (35), (92), under (91)"),
-    _lost(3, "bounds (93) of w"),
-    _lost(4, "a bound (95) on what the first configurations change"),
+    "a least fraction of servers has no effective configuration among the first i*",
+    "local derivatives are close to w of (35), (92), under (91)",
+    "bounds (93) of w",
+    "a bound (95) on what the first configurations change",
+)
+LOST = (
+    *(_lost(f"g.{n}", f"{what} (formulas and constants lost)", CONSTANTS) for n, what in enumerate(LEMMAS_G, 1)),
+    _lost(
+        "i.1",
+        "an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants lost",
+        "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for",
+    ),
 )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.autoscaling.guarantees import power_grows, power_tends_to_e
 from bounds.results.instances import additive_space, random_instance, tight_family, tight_family_additive
-from theory.exact.knapsack import feasible, max_weight
+from theory.exact.knapsack import feasible, max_reward, weight
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, explicit
-from theory.numbers import text, total
+from theory.numbers import text, to_integers, total
 
 
 def random_explicit(generator: np.random.Generator) -> Instance:
@@ -42,7 +42,7 @@ def random_explicit(generator: np.random.Generator) -> Instance:
 )
 def always(level: Level, broken: str) -> Outcome:
     """Decide the limit, and the dual solutions on instances."""
-    limit = power_grows() and _power_tends_to_e()
+    limit = power_grows() and power_tends_to_e()
     generator, count = np.random.default_rng(1), 60 if level is Level.quick else 1500
     bounds = good = kept = 0
     least = Fraction(10)
@@ -73,27 +73,6 @@ def recursion_holds() -> bool:
     return bool(sp.expand((best - after) - ((1 - x) * (best - before) - x * (reward - (best - before)))) == 0)
 
 
-def power_grows() -> bool:
-    """Decide that (1 - 1/n)^n grows: its logarithm has the derivative w - log(1 + w) at w = 1/(n - 1).
-
-    This is 0 at w = 0 and has itself the derivative w / (1 + w) > 0.
-    """
-    import sympy as sp
-
-    n, w = sp.symbols("n w", positive=True)
-    slope = sp.diff(n * sp.log(1 - 1 / n), n) - (sp.log(1 - 1 / n) + 1 / (n - 1))
-    same = sp.simplify(slope) == 0 and sp.simplify((1 - 1 / n) * (1 + 1 / (n - 1)) - 1) == 0
-    return bool(same and sp.simplify(sp.diff(w - sp.log(1 + w), w) - w / (1 + w)) == 0)
-
-
-def _power_tends_to_e() -> bool:
-    """Decide that 1 - (1 - 1/n)^n tends to 1 - 1/e."""
-    import sympy as sp
-
-    n = sp.Symbol("n", positive=True)
-    return bool(sp.limit(1 - (1 - 1 / n) ** n, n, sp.oo) == 1 - sp.exp(-1))
-
-
 def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: int, broken: str) -> bool:
     """Decide that alpha = u on exhausted types, beta = u off them, gamma_p = U(k_p) is dual feasible and at most F + U.
 
@@ -113,10 +92,9 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     value = total(u[j] * rho[j] for j in exhausted)
     priced = greedy.stages[-1 if broken.startswith("a server") else stage]
     for pool, k in zip(instance.pools, priced.configurations, strict=True):
-        gamma = total(a * b for a, b in zip(u, k, strict=True))
-        scale = lcm(*(b.denominator for b in beta))
-        prices = np.array([int(b * scale) for b in beta], object)
-        if max(feasible(pool.space).astype(object) @ prices) > gamma * scale:
+        gamma = weight(k, u)
+        prices, unit = to_integers(beta)
+        if max(feasible(pool.space).astype(object) @ np.array(prices, object)) * unit > gamma:
             return False
         value += pool.share * gamma
     return value <= earned + greedy.stages[stage].reward
@@ -158,7 +136,7 @@ def tight(level: Level, broken: str) -> Outcome:
             space = additive_space(instance)
             demands = [[max(1, d[types - 2])] for d in space.demands]  # the interval of all types but the last
             instance = additive([space.capacity[0]], demands, instance.rewards, instance.workload)
-            agreeing += _greatest_alone(instance, types)
+            agreeing += max_reward(instance.pools[0].space, instance.rewards) == (types, *(0,) * (types - 1))
         else:
             agreeing += _has_these_numbers(instance, types, broken)
     solved = []
@@ -231,10 +209,3 @@ def _prices_prove_alone(space: Additive, u: list[Fraction], i: int, intervals: l
     alone = [types if j == i - 1 else 0 for j in range(types)]
     covered = all(price >= 0 for price in prices.values()) and all(cost[j] >= u[j] for j in range(i - 1, types))
     return covered and total(prices.values()) == types * u[i - 1] and space.holds(alone)
-
-
-def _greatest_alone(instance: Instance, types: int) -> bool:
-    """Decide that MaxReward of all types is J e_1."""
-    scale = lcm(*(u.denominator for u in instance.rewards))
-    best = max_weight(instance.pools[0].space, [int(u * scale) for u in instance.rewards])
-    return best == (types, *(0,) * (types - 1))

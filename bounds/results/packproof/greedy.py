@@ -15,9 +15,9 @@ from bounds.adversary.realisation import realise
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.autoscaling.guarantees import cloud
+from bounds.results.autoscaling.guarantees import cloud, power_grows
 from bounds.results.instances import PRINTED_TYPES, SERVER, additive_space, one_resource_family, price, random_instance
-from bounds.results.packproof.constant import power_grows, recursion_holds
+from bounds.results.packproof.constant import recursion_holds
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.greedy.assignment import global_greedy, sequential_greedy

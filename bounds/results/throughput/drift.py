@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import isqrt
@@ -12,6 +11,7 @@ from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import random_law
 from bounds.results.throughput.partitions import PAIRS, greatest_reduced_weight
 from fluid.limits.drift import angle_constant
+from theory.exact.knapsack import weight
 from theory.instance import Configuration
 from theory.numbers import text, total
 from theory.partition.bounding import bracket
@@ -20,11 +20,6 @@ from theory.partition.laws import Law, discrete
 from theory.partition.universal import least_J, reduced_configurations, universal_partition, vqs_workload
 
 TWO_THIRDS = Fraction(2, 3)
-
-
-def product(k: Sequence[int | Fraction], queues: Sequence[int | Fraction]) -> Fraction:
-    """Return <k, Q>."""
-    return Fraction(sum(a * b for a, b in zip(k, queues, strict=True)))
 
 
 def _laws(count: int, generator: random.Random) -> list[tuple[Law, int]]:
@@ -115,16 +110,16 @@ def lemma_4(level: Level, broken: str) -> Outcome:
     if broken.startswith("only"):
         rows, queues = [(1, 0), (0, 2)], [Fraction(1), Fraction(1, 2)]
     norm = total(q * q for q in queues)
-    greatest = max(product(k, queues) for k in rows)
-    pairs = [(k, rival) for k, rival in permutations(rows, 2) if product(k, queues) == greatest]
+    greatest = max(weight(k, queues) for k in rows)
+    pairs = [(k, rival) for k, rival in permutations(rows, 2) if weight(k, queues) == greatest]
     moves = []
     for k, rival in pairs:
         gap = gap_of(k, rival, GAMMA)
         square = total(g * g for g in gap)
-        beyond = product(gap, queues) / square * Fraction(1001, 1000)  # how far along the gap it is too light
+        beyond = weight(gap, queues) / square * Fraction(1001, 1000)  # how far along the gap it is too light
         after = [q - beyond * g for q, g in zip(queues, gap, strict=True)]
-        if min(after) >= 0 and product(k, after) < GAMMA * product(rival, after):
-            moves.append((product(gap, queues) ** 2 / square / norm, k, rival))
+        if min(after) >= 0 and weight(k, after) < GAMMA * weight(rival, after):
+            moves.append((weight(gap, queues) ** 2 / square / norm, k, rival))
     least, k, rival = min(moves)
     if broken == REPAIRED:
         allowed = (1 - GAMMA) ** 2 / 4 / max(total(g * g for g in gap_of(a, b, GAMMA)) for a, b in pairs)
@@ -167,16 +162,16 @@ def lemma_5(level: Level, broken: str) -> Outcome:
             rho = [Fraction(97, 100) * TWO_THIRDS * upper * servers * p for p in probabilities]
             epsilon = 1 - Fraction(97, 100) * TWO_THIRDS * upper / (gamma * most)
             scale = 10 ** generator.randint(0, 3)
-            queues = [generator.choice((0, generator.randint(0, scale))) for _ in rho]
-            heaviest = max(product(k, queues) for k in rows)
-            allowed = [k for k in rows if broken.startswith("the lightest") or product(k, queues) >= gamma * heaviest]
+            queues = [Fraction(generator.choice((0, generator.randint(0, scale)))) for _ in rho]
+            heaviest = max(weight(k, queues) for k in rows)
+            allowed = [k for k in rows if broken.startswith("the lightest") or weight(k, queues) >= gamma * heaviest]
             in_service = [0] * len(rho)
             for _ in range(servers):
-                k = min(allowed, key=lambda k: product(k, queues))
+                k = min(allowed, key=lambda k: weight(k, queues))
                 for j, slots in enumerate(k):
                     in_service[j] += slots if queues[j] else generator.randint(0, slots)
             drift = total((q + n) * (r - n) for q, n, r in zip(queues, in_service, rho, strict=True))  # left of (53)
-            b_1_norm = epsilon * gamma * servers * _root_above(total(Fraction(q * q) for q in queues) / (2 * J))
+            b_1_norm = epsilon * gamma * servers * _root_above(total(q * q for q in queues) / (2 * J))
             b_2 = Fraction(0) if broken == "B_2 = 0" else servers * 2**J * root_below(total(r * r for r in rho))
             tried += 1
             failed += drift > b_2 - b_1_norm

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil, comb, log
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -57,11 +57,9 @@ def offered(load: Load, slots: int) -> SlottedScenario:
     return SlottedScenario(sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options)
 
 
-def _growth_rates(
-    policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions, seed: int
-) -> tuple[list[Interval], str]:
-    """Simulate a policy on each load; return the growth of its queue by load, by job that comes, and that as text."""
-    rates, results = [], []
+def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int) -> Outcome:
+    """Return whether the queue of a policy is settled on each load."""
+    decisions, rates, results = Decisions(len(loads)), [], []
     for load in loads:
         scenario = offered(load, slots)
         result = simulated(policy, scenario, 12, seed)
@@ -69,12 +67,7 @@ def _growth_rates(
         rates.append(Interval(growth.mean / rate, growth.low / rate, growth.high / rate, growth.level, growth.samples))
         results.append(result)
     rows = ", ".join(f"{load.name} {shown(rate)}" for load, rate in zip(loads, rates, strict=True))
-    return rates, f"growth by job that comes: {rows}; {spent(decisions, *results, seed=seed)}"
-
-
-def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int) -> Outcome:
-    """Return whether the queue of a policy is settled on each load."""
-    rates, computed = _growth_rates(policy, loads, slots, Decisions(len(loads)), seed)
+    computed = f"growth by job that comes: {rows}; {spent(decisions, *results, seed=seed)}"
     return Outcome(computed, all(rate.high < LOST for rate in rates))
 
 
@@ -309,11 +302,6 @@ def _watched(policy: str, crowd: Crowd, size: float, generator: np.random.Genera
     return simulated(policy, scenario, 1).runs[0]
 
 
-def at_least_as_many(successes: int, trials: int, chance: float) -> float:
-    """Return the probability of at least `successes` successes in independent trials."""
-    return sum(comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(successes, trials + 1))
-
-
 @claim(
     "lemma-1",
     "Two servers, mu = 9/10, N_2 = 100, epsilon_1 = 1/10, N_1 the least that (10) allows, a stock of total size just "
@@ -327,6 +315,8 @@ def at_least_as_many(successes: int, trials: int, chance: float) -> float:
 )
 def lemma_1(level: Level, broken: str) -> Outcome:
     """Count the runs in which no server is badly filled too often, and test their share by the binomial law."""
+    from scipy.special import bdtrc
+
     decisions, runs = Decisions(len(CROWDS)), 180 if level is Level.quick else 2000
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
     size = SERVERS * SLOTS * (0.1 if broken == "the stock is L N_2 / 10" else 2)
@@ -342,6 +332,7 @@ def lemma_1(level: Level, broken: str) -> Outcome:
             rows = run.measures.log[: int(run.measures.logged[0])]
             worst.append(max(slots_below_half(rows, run.scenario.law.sizes, SERVERS, SLOTS)))
         inside = sum(slots <= allowed for slots in worst)
-        good &= at_least_as_many(inside, runs, 1 - RISK) <= 1 - decisions.level()  # were the chance 1 - RISK
+        # so many runs or more would seldom be within N_1 were the chance just 1 - RISK
+        good &= bool(bdtrc(inside - 1, runs, 1 - RISK) <= 1 - decisions.level())
         parts.append(f"{inside} of {runs} runs within N_1 = {allowed}, greatest {max(worst)} slots")
     return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))

@@ -23,11 +23,12 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete, uniform
 from fluid.statistics import Interval, growth
-from theory.exact.programs import LinearProgram
+from theory.instance import explicit
 from theory.numbers import text
 from theory.partition.bounding import bracket
 from theory.partition.laws import discrete as exact_law
 from theory.partition.universal import reduced_configurations, universal_partition
+from theory.region.membership import traffic_intensity
 
 HALF = Fraction(1, 2)
 SMALLER, LARGER = Fraction(2, 5), Fraction(3, 5)  # sizes of Section VII-A.1
@@ -86,10 +87,7 @@ def vqs_contents(sizes: tuple[Fraction, Fraction], levels: int) -> list[tuple[in
 
 def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
     """Return the greatest workload of two equally likely types that mixtures of contents carry, exactly."""
-    program = LinearProgram([(None, 0), (None, 0), (None, 1)])
-    program.add_columns([1], [{0: HALF, 1: HALF}])
-    program.add_columns([0] * len(contents), [{0: -a, 1: -b, 2: 1} for a, b in contents])
-    return program.solve().objective
+    return 1 / traffic_intensity(explicit(contents, workload=[HALF, HALF]))
 
 
 @claim(
