@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations, product
+from itertools import chain, combinations, pairwise, permutations, product
 
 import numpy as np
 
@@ -43,11 +43,6 @@ def introduction(level: Level, broken: str) -> Outcome:
     first = max(weight(k, u) for k in rivals)
     best = weight(max_reward(space, u), u)
     return Outcome(f"{text(first)} against {text(best)}", first == 4 and best == 6)
-
-
-def _subsets(types: int) -> Iterator[tuple[int, ...]]:
-    for size in range(types + 1):
-        yield from combinations(range(types), size)
 
 
 def _knapsack(space: Additive, rewards: Iterable[Fraction], types: Iterable[int], *, once: bool) -> int:
@@ -89,7 +84,7 @@ def definition_2_3(level: Level, broken: str) -> Outcome:
         space, u = additive_space(instance), instance.rewards
         rows = [tuple(row) for row in feasible(space).tolist()]
         unit = to_integers(list(u))[1]
-        for types in _subsets(len(u)):
+        for types in chain.from_iterable(combinations(range(len(u)), size) for size in range(len(u) + 1)):
             best_found = max_reward(space, u, types)
             allowed = [k for k in rows if all(j in types for j, n in enumerate(k) if n)]
             if broken.startswith("ties"):

@@ -160,11 +160,6 @@ class _Process:
         return min(gains), max(gains)
 
 
-def _programs(level: Level) -> list[tuple[str, Instance, int]]:
-    most = 3 if level is Level.quick else 4
-    return [(name, instance, servers) for name, instance in SMALL.items() for servers in range(1, most + 1)]
-
-
 @claim(
     "upper-bound-lp",
     "No policy earns more than the static program with the workload L rho. Beside the proof, on one to three servers "
@@ -180,7 +175,7 @@ def _programs(level: Level) -> list[tuple[str, Instance, int]]:
 def upper_bound_lp(level: Level, broken: str) -> Outcome:
     """Bound the best policy from both sides, and compare it with the program."""
     above, widest, below, shown = [], Fraction(0), [], []
-    for name, instance, servers in _programs(level):
+    for (name, instance), servers in product(SMALL.items(), range(1, 4 if level is Level.quick else 5)):
         dear = instance.with_rewards([2 * u for u in instance.rewards]) if broken.startswith("rewards") else instance
         low, high = _Process(dear, servers).bounds()
         part = Fraction(1, 2) if broken.startswith("the program has") else 1

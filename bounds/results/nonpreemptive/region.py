@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import prod
 
 import numpy as np
 
@@ -159,10 +158,8 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
     k = oracle(space, name)(weights).tolist()
     if not space.holds(k):
         return Fraction(-1)
-    best = max_weight(space, weights)
-    return Fraction(
-        sum(w * n for w, n in zip(weights, k, strict=True)), sum(map(prod, zip(weights, best, strict=True)))
-    )
+    exact = [Fraction(w) for w in weights]
+    return weight(k, exact) / weight(max_weight(space, weights), exact)
 
 
 @claim(
@@ -211,7 +208,8 @@ def corollary_6_2(level: Level, broken: str) -> Outcome:
         subset = single_types(instance)
         if broken:
             rows = [[max(n - 1, min(n, 1)) for n in k] for k in maximal(subset.pools[0].space).tolist()]
-            subset = subset_of(instance, rows)
+            (pool,) = instance.pools
+            subset = Instance(instance.types, (Pool(pool.name, pool.share, Explicit(maximal_generators(rows))),))
         f = kept_fraction(instance, subset).fraction
         good &= f == worst_weights(space, "single-type").ratio and f >= lemma_6_1(space)
         least = min(least, f)
@@ -252,12 +250,6 @@ def hulls() -> Sequence[Panel]:
     return [Chart("jobs of size 4 (per server)", "jobs of size 1 (per server)", curves)]
 
 
-def subset_of(instance: Instance, rows: list[list[int]]) -> Instance:
-    """Return an instance of one pool with only the configurations below the listed ones."""
-    (pool,) = instance.pools
-    return Instance(instance.types, (Pool(pool.name, pool.share, Explicit(maximal_generators(rows))),))
-
-
 @claim(
     "example-1",
     "Example 1, sizes 4 and 1 on capacity 6: (1/2, 4) is on the boundary of the region, as the average of (1, 2) and "
@@ -274,9 +266,7 @@ def example_1(level: Level, broken: str) -> Outcome:
     claims = checker.check(region_certificate(instance, on, region_facets(instance)))
     load = [Fraction(89, 100) * rho for rho in instance.workload]
     reduced = program.intensity(load)
-    average = sorted(k for _, k, _ in on.columns) == [(0, 6), (1, 2)] and all(
-        x == Fraction(1, 2) for *_, x in on.columns
-    )
+    average = sorted((k, x) for _, k, x in on.columns) == [((0, 6), Fraction(1, 2)), ((1, 2), Fraction(1, 2))]
     good = on.value == 1 and average and reduced.value == Fraction(89, 100) and reduced.supportable and load[1] > 2
     computed = (
         f"intensity {claims['traffic_intensity']}, {len(claims['facets'])} facets; at 0.89: {text(reduced.value)}"

@@ -1,20 +1,13 @@
-"""The systems of Section 7 of the non-preemptive scheduling paper, and how its claims simulate them."""
+"""The systems of Section 7 of the non-preemptive scheduling paper, and those that begin with long queues."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from bounds.results.simulated_queues import simulated
-from fluid.limits.drift import BASIC, Algorithm1
-from fluid.simulation.arrivals import Law, batches
-from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.results import QueueResult
+from fluid.limits.drift import Algorithm1
 from fluid.simulation.state import State
 from theory.instance import Instance, additive, pooled
 
@@ -51,9 +44,6 @@ def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) 
     )
 
 
-FROM_LONG_QUEUES = 16  # replications of systems that begin with long queues
-
-
 @dataclass(frozen=True)
 class LongQueue:
     """A system that begins with long queues."""
@@ -68,26 +58,6 @@ class LongQueue:
     def longer(self, factor: int) -> LongQueue:
         """Return the system with its queues and its time multiplied by a factor."""
         return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
-
-    def run(
-        self, intensity: Fraction, options: dict[str, Any], service: Law = Law(), *, batch: bool = False
-    ) -> QueueResult[Any]:
-        """Simulate Algorithm 1 as printed, except for the options, in `FROM_LONG_QUEUES` replications.
-
-        With `batch` the jobs come in the vectors of `requests`.
-        """
-        instance, stream = self.instance(intensity), None
-        if batch:
-            mean = np.mean(self.requests, axis=0)
-            rate = self.servers * float(instance.workload[0]) / mean[0]
-            equal = [1 / len(self.requests)] * len(self.requests)
-            stream = partial(batches, rate, self.requests, equal, [1.0] * len(mean), service)
-        scenario = QueueScenario(
-            instance, self.servers, self.until, 0.0, service=service, options={**BASIC, **options}, bins=20,
-            stream=stream,
-            queue=self.queue,
-        )  # fmt: skip
-        return simulated("nonpreemptive", scenario, FROM_LONG_QUEUES)
 
 
 LONG = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice, pairwise
 from typing import Any
 
@@ -18,13 +18,13 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.nonpreemptive.settings import BETA, FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
+from bounds.results.nonpreemptive.settings import BETA, LONG, LongQueue, example_1, table_1
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
 from bounds.views.panels import Chart, Curve, Line, Panel, above_zero
 from fluid.chains.steps import ContinuousSteps
 from fluid.limits.drift import BASIC
-from fluid.simulation.arrivals import Law
+from fluid.simulation.arrivals import Law, batches
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
@@ -41,20 +41,33 @@ INSIDE = Fraction(97, 100)
 OVERLOAD, LOW_BETA = "1.1 times the boundary", "beta = 1/4, below the load"
 
 
+FROM_LONG_QUEUES = 16  # replications of systems that begin with long queues
+
+
 @dataclass(frozen=True)
 class LongRun:
-    """A run of Algorithm 1 from long queues: its name, and what it is run with (`LongQueue.run`)."""
+    """A run of Algorithm 1 from long queues, as printed except for the options."""
 
     name: str
     system: LongQueue
-    load: Fraction
+    load: Fraction  # traffic intensity
     options: dict[str, Any]
     service: Law = Law()
-    batch: bool = False
+    batch: bool = False  # whether jobs come in the vectors of `LongQueue.requests`
 
     def result(self) -> QueueResult[Any]:
-        """Simulate it."""
-        return self.system.run(self.load, self.options, self.service, batch=self.batch)
+        """Simulate it in `FROM_LONG_QUEUES` replications."""
+        system, instance, stream = self.system, self.system.instance(self.load), None
+        if self.batch:
+            mean = np.mean(system.requests, axis=0)
+            rate = system.servers * float(instance.workload[0]) / mean[0]
+            equal = [1 / len(system.requests)] * len(system.requests)
+            stream = partial(batches, rate, system.requests, equal, [1.0] * len(mean), self.service)
+        scenario = QueueScenario(
+            instance, system.servers, system.until, 0.0, service=self.service, options={**BASIC, **self.options},
+            bins=20, stream=stream, queue=system.queue,
+        )  # fmt: skip
+        return simulated("nonpreemptive", scenario, FROM_LONG_QUEUES)
 
     def part_left(self) -> tuple[list[float], int]:
         """Return the mean queue in the last tenth of the time over that at time 0 by replication, and events.

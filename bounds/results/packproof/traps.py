@@ -23,7 +23,7 @@ from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import slotted_scenario
-from theory.instance import Instance, additive
+from theory.instance import additive
 from theory.numbers import text
 
 ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2", "Algorithm 1 instead of M14"
@@ -141,7 +141,9 @@ def best_fit_traps(level: Level, broken: str) -> Outcome:
             good &= growth.confirmed
             parts[-1] += f", {_seen(growth)}"
     least = _least_of_two_sizes(10 if level is Level.quick else 20)
-    blocked = _grown("vqs-bf", BLOCKED, Fraction(64 if broken == LIGHT else 68, 100), 1, 200_000)
+    instance = BLOCKED.at(Fraction(64 if broken == LIGHT else 68, 100))
+    document = document_of(instance, {"service": "geometric"})  # of mean one slot
+    blocked = growth_of(policy("vqs-bf"), document, work_of(instance), 1, 200_000, seed=SEED, alarm=SHARED)
     good &= least == Fraction(9, 10) and blocked.confirmed
     computed = (
         f"(a) {'; '.join(parts)}; two sizes: {text(least)} at least; (b) vqs-bf "
@@ -160,13 +162,6 @@ def _simulated(rule: Policy, offer: Offer, trap: Trap, *, geometric: bool) -> Gr
     simulation: dict[str, Any] = {**refuted.simulation, "service": "geometric"}
     document, run = document_of(refuted.instance, simulation), refuted.growth.run
     return growth_of(rule, document, work_of(refuted.instance), 1, run.until / 4, seed=SEED, alarm=SHARED)
-
-
-def _grown(name: str, offer: Offer, intensity: Fraction, servers: int, until: int) -> Growth:
-    """Simulate geometric service of mean one slot."""
-    instance: Instance = offer.at(intensity)
-    document = document_of(instance, {"service": "geometric"})
-    return growth_of(policy(name), document, work_of(instance), servers, until, seed=SEED, alarm=SHARED)
 
 
 def _seen(grown: Growth) -> str:

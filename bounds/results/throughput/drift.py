@@ -57,13 +57,9 @@ def strictly_above(law: Law, J: int, workload: Fraction, slack: Fraction) -> boo
     proof="proofs.md#strictly-inside",
 )
 def lemma_3(level: Level, broken: str) -> Outcome:
-    """Decide the parametric knapsack for each J, and construct x for some laws.
-
-    The knapsack asks for jobs whose infima sum to less than 1. Only jobs that are all of size 1/2^J, the lower end of
-    I_(2J-1), can have infima that sum to just 1: there are 2^J of them, of weight 2^J Q_(2J-1), and K_RED has
-    3 2^(J-2) Q_(2J-1) <= 1.
-    """
+    """Decide the parametric knapsack for each J, and construct x for some laws."""
     without = PAIRS if broken == PAIRS else ""
+    # beside the knapsack, whose infima sum to less than 1: 2^J jobs of size 1/2^J, and 3 2^(J-2) of them in K_RED
     values = [max(greatest_reduced_weight(J, without), Fraction(2**J, 3 * 2 ** (J - 2))) for J in range(2, 13)]
     share = Fraction(3, 4) if broken.startswith("rho") else TWO_THIRDS
     laws = _laws(6 if level is Level.quick else 60, random.Random(3))

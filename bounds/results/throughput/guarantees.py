@@ -249,20 +249,14 @@ def settled() -> Sequence[Panel]:
     return panels
 
 
-@dataclass(frozen=True)
-class Crowd:
-    """Jobs that wait at time 0, and what comes; sizes in twentieths of a server."""
-
-    first: tuple[int, ...]  # of the jobs that are there before the others, which make servers start badly
-    stock: tuple[int, ...]  # of the stock, in equal numbers and shuffled
-
-
 CROWDS = (
-    Crowd((2, 2, 2, 2), (20,)),  # the jobs of 1/10 leave no room for any of the stock
-    Crowd((2, 2, 2, 2, 9), (2, 9, 13, 20)),
-    Crowd((6,), (15, 16, 17)),
-    Crowd((9,), (9, 13, 14)),  # First-Fit in the order of arrival lets 13/20 wait behind 9/20
+    ((2, 2, 2, 2), (20,)),  # the jobs of 1/10 leave no room for any of the stock
+    ((2, 2, 2, 2, 9), (2, 9, 13, 20)),
+    ((6,), (15, 16, 17)),
+    ((9,), (9, 13, 14)),  # First-Fit in the order of arrival lets 13/20 wait behind 9/20
 )
+"""Jobs that are there before the others and make servers start badly, and the sizes of the stock, in twentieths."""
+
 UNIT = 20
 MU, SERVERS, SLOTS, RISK = 0.9, 2, 100, 0.1  # the service rate, L, N_2 and epsilon_1 of Lemma 1
 
@@ -288,12 +282,17 @@ def slots_below_half(log_of_events: Any, sizes: Any, servers: int, slots: int) -
     return [int(below) for below in (2 * used < UNIT).sum(axis=1)]
 
 
-def _watched(policy: str, crowd: Crowd, size: float, generator: np.random.Generator) -> Run:
-    """Run a policy from a stock of at least a total size, with one more job of the stock a slot, for N_2 slots."""
-    kinds = sorted({*crowd.first, *crowd.stock})
-    each = ceil(size / sum(crowd.stock) * UNIT) + 1
-    waiting = [*crowd.first, *generator.permutation(np.repeat(crowd.stock, each)).tolist()]
-    later = generator.choice(crowd.stock, SLOTS).tolist()
+def _watched(
+    policy: str, first: tuple[int, ...], stock: tuple[int, ...], size: float, generator: np.random.Generator
+) -> Run:
+    """Run a policy from a stock of at least a total size, in equal numbers and shuffled, for N_2 slots.
+
+    One more job of the stock comes a slot.
+    """
+    kinds = sorted({*first, *stock})
+    each = ceil(size / sum(stock) * UNIT) + 1
+    waiting = [*first, *generator.permutation(np.repeat(stock, each)).tolist()]
+    later = generator.choice(stock, SLOTS).tolist()
     types = np.searchsorted(kinds, [*waiting, *later]).astype(np.int32)
     times = np.concatenate([np.zeros(len(waiting), np.int64), np.arange(1, SLOTS + 1)])
     law = size_classes({Fraction(kind, UNIT): 1 for kind in (*kinds, UNIT)})
@@ -321,14 +320,14 @@ def lemma_1(level: Level, broken: str) -> Outcome:
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
     size = SERVERS * SLOTS * (0.1 if broken == "the stock is L N_2 / 10" else 2)
     good, parts = True, []
-    for place, crowd in enumerate(CROWDS):
-        most_jobs = ceil(UNIT / min(*crowd.first, *crowd.stock))
+    for place, (first, stock) in enumerate(CROWDS):
+        most_jobs = ceil(UNIT / min(*first, *stock))
         allowed = least_n_1(RISK, SERVERS, MU, most_jobs)
         allowed = allowed // 2 if broken == "N_1 is half of it" else allowed
         generator = np.random.default_rng(place)
         worst = []
         for _ in range(runs):
-            run = _watched(policy, crowd, size, generator)
+            run = _watched(policy, first, stock, size, generator)
             rows = run.measures.log[: int(run.measures.logged[0])]
             worst.append(max(slots_below_half(rows, run.scenario.law.sizes, SERVERS, SLOTS)))
         inside = sum(slots <= allowed for slots in worst)

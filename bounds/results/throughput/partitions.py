@@ -172,11 +172,7 @@ def reduced() -> Sequence[Panel]:
     proof="proofs.md#powers-of-two",
 )
 def powers_of_two(level: Level, broken: str) -> Outcome:
-    """Decide by an integer knapsack for each J.
-
-    The sizes 2^-m divide each other, so fractions of servers pack them without loss: the servers that rounded jobs
-    need are the sum of their sizes. It is to be maximised over jobs whose infima sum to less than 1.
-    """
+    """Decide by an integer knapsack for each J: the greatest sum of rounded sizes of jobs whose infima sum below 1."""
     ratios = {}
     for J in range(1, 9 if level is Level.quick else 13):
         factor = Fraction(2, 3) if broken else Fraction(1)
