@@ -317,7 +317,7 @@ def _stalls_after_four(system: Algorithm1, long: int) -> bool:
         "norm Euclidean; C = C_a / sqrt(J)"
     ),
     evidence=Evidence.certified,
-    breaks=("C larger by a hundredth", "jobs that start do not count as a move"),
+    breaks=("C larger by a hundredth", "C is at least 3 (r - beta) / K", "jobs that start do not count as a move"),
 )
 def lemma_4_1_every_type_fits(level: Level, broken: str) -> Outcome:
     count, events = (9, 60) if level is Level.quick else (60, 1000)
@@ -330,8 +330,9 @@ def lemma_4_1_every_type_fits(level: Level, broken: str) -> Outcome:
         r, beta, found = _cone_of(space, oracle)
         if found is None:
             continue
-        claimed = found.constant * (Fraction(101, 100) if broken.startswith("C ") else 1)
-        attained += claimed >= (r - beta) / max_jobs(instance) and _lightened(found, beta) > claimed
+        claimed = found.constant * (Fraction(101, 100) if broken.startswith("C larger") else 1)
+        least_claimed = (r - beta) / max_jobs(instance) * (3 if broken.startswith("C is") else 1)
+        attained += claimed >= least_claimed and _lightened(found, beta) > claimed
         tried += 1
         least = min(least, found.constant)
         system = Algorithm1(instance.with_workload([Fraction(3)] * len(instance.types)), 2, beta, oracle)

@@ -18,6 +18,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
+from bounds.results.instances import additive_space
 from bounds.results.nonpreemptive.settings import BETA, LONG, LongQueue, example_1, table_1
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
@@ -32,6 +33,7 @@ from fluid.simulation.state import Setting
 from theory.instance import Instance
 from theory.numbers import text
 from theory.region.membership import traffic_intensity
+from theory.region.oracles import lemma_6_1
 from theory.region.subset import single_types
 
 REPLICATIONS = {Level.quick: 16, Level.full: 40}
@@ -173,13 +175,14 @@ def corollary_5_3(level: Level, broken: str) -> Outcome:
 )
 def corollary_6_2_queues(level: Level, broken: str) -> Outcome:
     share = Fraction(105, 100) if broken.startswith("5 %") else INSIDE * BETA
-    runs = []
-    for system in LONG:
-        boundary = _boundary_of_single_types(system)
+    runs, boundaries = [], [_boundary_of_single_types(system) for system in LONG]
+    for system, boundary in zip(LONG, boundaries, strict=True):
         at = f"{float(share * boundary):.4f} of C ({text(boundary)} for single types)"
         options = {"oracle": "single", "beta": 0 if broken.startswith("beta") else BETA}
         runs.append(LongRun(f"{system.name} at {at}", system, share * boundary, options))
-    return _fall(runs)
+    as_said = boundaries == [Fraction(6, 7), Fraction(5, 7)] and lemma_6_1(additive_space(table_1(1))) == Fraction(1, 3)
+    fall = _fall(runs)
+    return Outcome(fall.computed, bool(fall.holds) and as_said)
 
 
 def _boundary_of_single_types(system: LongQueue) -> Fraction:

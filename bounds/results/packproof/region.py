@@ -80,7 +80,7 @@ def lemma_6_1_constant(level: Level, broken: str) -> Outcome:
         f"T = {float(constant(1)):.5f} for N = 1; N up to {most}: {above} sums of unit fractions above T; attained "
         f"{', '.join(nearest)}"
     )
-    return Outcome(computed, good and not above)
+    return Outcome(computed, good and not above and Fraction("0.5913") < 1 / constant(1) < Fraction("0.5914"))
 
 
 @drawing(

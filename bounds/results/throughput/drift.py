@@ -144,7 +144,7 @@ def root_below(x: Fraction) -> Fraction:
     source="Lemma 5",
     printed="(53), B_2 = L K_max ||rho|| and B_1 > 0, by (55) at least epsilon gamma L / sqrt(2J)",
     evidence=Evidence.certified,
-    breaks=("the lightest configurations of all", "B_2 = 0"),
+    breaks=("the lightest configurations of all", "B_2 = 0", "B_1 is twice as large"),
 )
 def lemma_5(level: Level, broken: str) -> Outcome:
     generator = random.Random(5)
@@ -167,7 +167,8 @@ def lemma_5(level: Level, broken: str) -> Outcome:
                 for j, slots in enumerate(k):
                     in_service[j] += slots if queues[j] else generator.randint(0, slots)
             drift = total((q + n) * (r - n) for q, n, r in zip(queues, in_service, rho, strict=True))  # left of (53)
-            b_1_norm = epsilon * gamma * servers * _root_above(total(q * q for q in queues) / (2 * J))
+            b_1 = epsilon * gamma * servers * (2 if broken.startswith("B_1") else 1)  # times sqrt(2J)
+            b_1_norm = b_1 * _root_above(total(q * q for q in queues) / (2 * J))
             b_2 = Fraction(0) if broken == "B_2 = 0" else servers * 2**J * root_below(total(r * r for r in rho))
             tried += 1
             failed += drift > b_2 - b_1_norm

@@ -304,10 +304,16 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
 )
 def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
     epsilon = Fraction(1, 7) if broken else Fraction(1, 4)
-    law = discrete({HALF - epsilon: HALF, HALF + epsilon: HALF})
-    ratio = upper_rounded(law, by_cuts(["3/10", "1/2", "4/5"])) / 2
-    holds = ratio <= Fraction(2, 3)
-    return Outcome(f"ratio {text(ratio)} at eps = {text(epsilon)}", holds)
+
+    def kept(eps: Fraction, cut: str = "3/10") -> Fraction:
+        law = discrete({HALF - eps: HALF, HALF + eps: HALF})
+        return upper_rounded(law, by_cuts([cut, "1/2", "4/5"])) / 2
+
+    ratio, edge = kept(epsilon), Fraction(1, 6)
+    above = kept(edge + Fraction(1, 1000), "1/3")  # beyond 1/6 three small jobs fit after rounding up to 1/3
+    assert kept(edge) <= Fraction(2, 3) < above
+    computed = f"ratio {text(ratio)} at eps = {text(epsilon)}; {text(above)} just above 1/6, with a cut at 1/3"
+    return Outcome(computed, ratio <= Fraction(2, 3))
 
 
 @claim(
