@@ -73,6 +73,7 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
     The least number of jobs of a maximal configuration against that of all but the empty one.
     """
     tops = [tuple(map(int, k)) for k in maximal(FOUR_AND_ONE.pools[0].space)]
+    assert sorted(tops) == [(0, 6), (1, 2)]
     sign = -1 if broken else 1
     least = [min(sign * sum(k) for k in rows) for rows in (tops, NOT_EMPTY)]
     computed = f"least jobs: {least[0]} over the maximal {tops}, {least[1]} over all but the empty"

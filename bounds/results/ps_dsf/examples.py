@@ -237,6 +237,9 @@ def table_4_tsf(level: Level, broken: str) -> Outcome:
         f"{shown} against {', '.join(f'{float(p):g}' for p in printed)}; user 3 for memories "
         f"{', '.join(map(text, memories))}: {', '.join(f'{float(x):.4f}' for x in third)}"
     )
+    assert all(row[0] and row[1] for row in agrees)  # 35 and 22.5, whatever the memory
+    assert agrees[0][3]  # 8.05, from which 1/10 is taken
+    assert third == sorted(set(third))  # user 3 has more tasks if it needs less memory
     return Outcome(computed, any(map(all, agrees)))
 
 
@@ -297,4 +300,5 @@ def section_5_full(level: Level, broken: str) -> Outcome:
         f"the tasks take at most {text(used)} of a resource of class A; user 2 can run {text(forced)} tasks on class D "
         f"if two are full, and {text(second_d)} are printed"
     )
-    return Outcome(computed, used == 1 and forced == second_d)
+    assert used == 1
+    return Outcome(computed, forced == second_d)

@@ -112,10 +112,10 @@ def lemma_4(level: Level, broken: str) -> Outcome:
     for k, rival in pairs:
         gap = gap_of(k, rival, GAMMA)
         square = total(g * g for g in gap)
-        beyond = weight(gap, queues) / square * Fraction(1001, 1000)  # how far along the gap it is too light
-        after = [q - beyond * g for q, g in zip(queues, gap, strict=True)]
+        least = weight(gap, queues) / square  # how far along the gap it is just not too light; it is a little beyond
+        after = [q - Fraction(1001, 1000) * least * g for q, g in zip(queues, gap, strict=True)]
         if min(after) >= 0 and weight(k, after) < GAMMA * weight(rival, after):
-            moves.append((weight(gap, queues) ** 2 / square / norm, k, rival))
+            moves.append((least**2 * square / norm, k, rival))
     least, k, rival = min(moves)
     if broken == REPAIRED:
         allowed = (1 - GAMMA) ** 2 / 4 / max(total(g * g for g in gap_of(a, b, GAMMA)) for a, b in pairs)

@@ -154,7 +154,7 @@ def example_best_fit(level: Level, broken: str) -> Outcome:
     law = discrete({"1/5": "2/3", "1/2": "1/3"})
     most, vqs = bracket(law).lower / 100, vqs_workload(law).workload / 100
     good = all(a > s for a, s in zip(arrivals, stuck, strict=True))
-    good &= all(a < h for a, h in zip(arrivals, hull, strict=True)) and vqs < rate < most
+    good &= all(a < h for a, h in zip(arrivals, hull, strict=True)) and vqs < rate < most == total(hull)
     shown = ", ".join(text(x) for x in hull)
     rates = f"({', '.join(text(x) for x in arrivals)}) above (1/50, 1/100), below ({shown})?"
     return Outcome(f"{rates} Rate {text(rate)}, maximum {text(most)}, K_RED {text(vqs)}", good)
