@@ -123,7 +123,7 @@ def vqs(level: Level, broken: str) -> Outcome:
     breaks=(NO_LIMIT, NO_REST),
 )
 def vqs_bf(level: Level, broken: str) -> Outcome:
-    return _replayed("vqs-bf", level, broken)
+    return _replayed("vqs-bf", level, broken, coarse=True)
 
 
 @claim(
