@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import four_types, not_limited_by_draining, with_rates
@@ -116,48 +118,38 @@ class _Process:
     """
 
     def __init__(self, instance: Instance, servers: int) -> None:
-        self.types = instance.types
-        self.states = _totals(instance, servers)
+        types, self.states = instance.types, _totals(instance, servers)
         place = {y: n for n, y in enumerate(self.states)}
-        rows = np.array(self.states)
-        self.arrivals = [servers * t.workload * t.service_rate for t in self.types]
-        unit = np.eye(len(self.types), dtype=int)
+        rows, unit = np.array(self.states), np.eye(len(types), dtype=int)
+        self.earned = rows @ np.array([t.reward for t in types], object)
+        self.arrivals = [servers * t.workload * t.service_rate for t in types]
+        self.leaving = [rows[:, j] * t.service_rate for j, t in enumerate(types)]
         #: below[j][n]: the states with no more jobs of any type than state n and an arriving job of type j
-        self.below = [(rows[None] <= (rows + unit[j])[:, None]).all(axis=2) for j in range(len(self.types))]
-        self.left = [
-            [place.get(tuple((row - unit[j]).tolist()), n) for n, row in enumerate(rows)] for j in range(len(unit))
-        ]
+        self.below = [(rows[None] <= (rows + unit[j])[:, None]).all(axis=2) for j in range(len(types))]
+        self.left = [[place.get(tuple((row - one).tolist()), n) for n, row in enumerate(rows)] for one in unit]
 
-    def gains(self, values: list[Fraction]) -> list[Fraction]:
-        """Return ``r + Q h`` under the best action by state: no policy gains more than the greatest, one the least."""
-        gains = []
-        for n, y in enumerate(self.states):
-            gain = Fraction(0)
-            for j, t in enumerate(self.types):
-                best = max(values[m] for m in np.flatnonzero(self.below[j][n]).tolist())
-                gain += t.reward * y[j] + self.arrivals[j] * (best - values[n])
-                gain += t.service_rate * y[j] * (values[self.left[j][n]] - values[n])
-            gains.append(gain)
+    def gains(self, h: NDArray[Any]) -> NDArray[Any]:
+        """Return ``r + Q h`` under the best action by state, in floats or in Fractions as h is.
+
+        No policy gains more than the greatest of them, one gains the least.
+        """
+        gains, number = self.earned.astype(h.dtype), Fraction if h.dtype == object else float
+        for rate, leaving, below, left in zip(self.arrivals, self.leaving, self.below, self.left, strict=True):
+            gains += number(rate) * (np.where(below, h, -np.inf).max(axis=1) - h)
+            gains += leaving.astype(h.dtype) * (h[left] - h)
         return gains
 
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Return exact bounds on the greatest mean reward of any policy, from values found by iteration in floats."""
-        rows = np.array(self.states, float)
-        rates = np.array([float(a) for a in self.arrivals])
-        leaving = rows * np.array([float(t.service_rate) for t in self.types])
-        earned = rows @ np.array([float(t.reward) for t in self.types])
-        fastest = float(rates.sum() + leaving.sum(axis=1).max())
-        h = np.zeros(len(rows))
+        fastest = float(sum(self.arrivals) + sum(self.leaving).max())  # type: ignore[union-attr]
+        h = np.zeros(len(self.states))
         for _ in range(20_000):
-            step = earned.copy()
-            for j, rate in enumerate(rates):
-                step += rate * (np.where(self.below[j], h, -np.inf).max(axis=1) - h)
-                step += leaving[:, j] * (h[self.left[j]] - h)
-            if step.max() - step.min() < 1e-5:
+            gains = self.gains(h)
+            if gains.max() - gains.min() < 1e-5:
                 break
-            h = h + (step - step.min()) / fastest
-        gains = self.gains([Fraction(round(value * 10**9), 10**9) for value in h.tolist()])
-        return min(gains), max(gains)
+            h = h + (gains - gains.min()) / fastest
+        exact = self.gains(np.array([Fraction(round(value * 10**9), 10**9) for value in h.tolist()], object))
+        return min(exact), max(exact)
 
 
 @claim(

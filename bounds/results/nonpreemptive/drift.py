@@ -62,7 +62,7 @@ def lemma_4_3(level: Level, broken: str) -> Outcome:
         excess.append(bound.drift - (bound.serving if broken.startswith("servers") else bound.active))
     waiting = int(state.waiting[1])
     grows = excess[-waiting + 2 :] == [2 * n + Fraction(81, 8) for n in range(3, waiting + 1)]
-    holds = not grows and max(excess) <= system.printed_constant
+    holds = not (grows and max(excess) > system.printed_constant)
     by = f"2 n + 81/8 for n = 3 to {waiting}" if grows else f"{text(max(excess))} at most"
     computed = f"A V exceeds the sum by {by}, with n jobs waiting; B_2 as printed is {text(system.printed_constant)}"
     return Outcome(computed, holds)

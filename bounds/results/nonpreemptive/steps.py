@@ -285,7 +285,13 @@ def lemma_5_1(level: Level, broken: str) -> Outcome:
     source="Lemma 5.1",
     printed="(26), with I_l = 1 for all active servers",
     evidence=Evidence.certified,
-    breaks=("C_h = 0", "C_h is a quarter of it", "too light servers count as serving", "a server serves a job less"),
+    breaks=(
+        "C_h = 0",
+        "C_h is a quarter of it",
+        "B_h is a fiftieth of it",
+        "too light servers count as serving",
+        "a server serves a job less",
+    ),
 )
 def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
     """Compute generators along paths that begin with unsuitable configurations, or the heaviest, and long queues."""
@@ -293,6 +299,7 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
     system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 2, BETA)
     c_h, b_h = _constants(system)
     c_h = {"C_h = 0": Fraction(0), "C_h is a quarter of it": c_h / 4}.get(broken, c_h)
+    b_h /= 50 if broken.startswith("B_h") else 1
     kept = number = light = stalled = 0
     slacks, remainders = list[Fraction](), list[Fraction]()
     for path in range(paths):
