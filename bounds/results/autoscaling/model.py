@@ -133,7 +133,8 @@ class _Process:
 
         No policy gains more than the greatest of them, one gains the least.
         """
-        gains, number = self.earned.astype(h.dtype), Fraction if h.dtype == object else float
+        gains: NDArray[Any] = self.earned.astype(h.dtype)
+        number = Fraction if h.dtype == object else float
         for rate, leaving, below, left in zip(self.arrivals, self.leaving, self.below, self.left, strict=True):
             gains += number(rate) * (np.where(below, h, -np.inf).max(axis=1) - h)
             gains += leaving.astype(h.dtype) * (h[left] - h)
@@ -141,7 +142,7 @@ class _Process:
 
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Return exact bounds on the greatest mean reward of any policy, from values found by iteration in floats."""
-        fastest = float(sum(self.arrivals) + sum(self.leaving).max())  # type: ignore[union-attr]
+        fastest = float(sum(self.arrivals) + sum(self.leaving).max())
         h = np.zeros(len(self.states))
         for _ in range(20_000):
             gains = self.gains(h)
