@@ -15,7 +15,7 @@ import numpy as np
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.engine import Judged, Space, attack
-from bounds.adversary.realisation import realise
+from bounds.adversary.realisation import Realised, realise
 from bounds.adversary.search import worst_instance
 from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
@@ -154,10 +154,8 @@ class _Search:
         for number, chain in enumerate(stream):
             if chain.ratio >= self.ratio or number == _CHAINS:
                 return
-            budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
-            realised = realise(chain, resources, budget, nodes=nodes)
+            realised = self._realised(chain, resources, nodes, budget)
             if realised.instance is not None:
-                self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
                 return
             if resources == self.resources:
                 self.refuted += realised.decided
@@ -180,11 +178,16 @@ class _Search:
             if chain in tried or sum(chain.fractions[:-1]) >= 1 or chain.ratio >= self.ratio:
                 continue
             tried.add(chain)
-            budget.stage = f"{self.resources} resources, worst ratio {float(self.ratio):.6f}: "
-            realised = realise(chain, self.resources, budget, nodes=_NODES)
-            if realised.instance is not None:
-                self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
+            if self._realised(chain, self.resources, _NODES, budget).instance is not None:
                 failures = 0
+
+    def _realised(self, chain: Chain, resources: int, nodes: int, budget: Budget) -> Realised:
+        """Realise a chain, if it can be, and take its instance as the worst so far."""
+        budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
+        realised = realise(chain, resources, budget, nodes=nodes)
+        if realised.instance is not None:
+            self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
+        return realised
 
     def _climb(self, seed: int, budget: Budget) -> None:
         start, ratio = self.instance, self.ratio

@@ -7,22 +7,22 @@ from functools import partial
 from typing import Any
 
 from bounds import checker
+from bounds.exports import programs, smtlib
 from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
 from bounds.exports.linear import certo, lp, mps
 from bounds.exports.polyhedra import lrs
-from bounds.exports.programs import Program, programs_of
-from bounds.exports.smtlib import smtlib
+from bounds.exports.programs import Program
 from theory.errors import InputError, TooLargeError
 
 
 def _each(write: Callable[[Program], Exported]) -> Callable[[Certificate], list[Exported]]:
     """Return what writes every linear program of a certificate."""
-    return lambda certificate: [write(program) for program in programs_of(certificate)]
+    return lambda certificate: [write(program) for program in programs.programs_of(certificate)]
 
 
-_ALL = ("assignment", "region", "throughput", "allocation")
+_ALL = tuple(programs.KINDS)
 _WRITERS: dict[str, tuple[Callable[[Certificate], list[Exported]], tuple[str, ...]]] = {
-    "smtlib": (smtlib, ("assignment", "region", "throughput")),
+    "smtlib": (smtlib.smtlib, tuple(smtlib.KINDS)),
     "lp": (_each(partial(lp, scaled=True)), _ALL),
     "qsopt": (_each(partial(lp, scaled=False)), _ALL),
     "lrs": (lrs, ("region",)),

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from bounds import checker
 from bounds.exports.document import (
+    Boundary,
     Certificate,
     Columns,
     Configuration,
@@ -203,28 +204,22 @@ def _region(certificate: Certificate) -> list[Program]:
             )
         )
     if boundary is not None:
-        programs += _facets(m, servers, boundary.normals, boundary.offsets, boundary.vertices)
+        programs += _facets(m, servers, boundary)
     if not programs:
         raise Unsuited("it claims no facets, and no workload that is not 0")
     return programs
 
 
-def _facets(
-    m: checker.Model,
-    servers: _Servers,
-    normals: list[list[Fraction]],
-    offsets: list[Fraction],
-    vertices: list[list[Configuration]],
-) -> list[Program]:
+def _facets(m: checker.Model, servers: _Servers, boundary: Boundary) -> list[Program]:
     """Return one program a facet: its offset is the greatest value of its normal; a vertex attains it."""
     jobs = [f"y{j + 1}" for j in range(len(m.names))]
     rows = tuple(servers.rows(lambda j: {jobs[j]: ONE}))
-    points = [checker.slots_of(m, made) for made in vertices]
+    points = [checker.slots_of(m, made) for made in boundary.vertices]
     checker.require(bool(points), "the region has no vertex")
     programs = []
-    for number, (normal, offset) in enumerate(zip(normals, offsets, strict=True), 1):
+    for number, (normal, offset) in enumerate(zip(boundary.normals, boundary.offsets, strict=True), 1):
         best = max(range(len(points)), key=lambda v: checker.total(normal, points[v]))
-        columns = [(p, k, m.pools[p].share) for p, k in enumerate(vertices[best]) if any(k)]
+        columns = [(p, k, m.pools[p].share) for p, k in enumerate(boundary.vertices[best]) if any(k)]
         primal = {y: x for y, x in zip(jobs, points[best], strict=True) if x}
         programs.append(
             Program(
@@ -254,8 +249,7 @@ def _throughput(certificate: Certificate) -> list[Program]:
     ends = [Fraction(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)] + [ZERO]
     shares = [law.up_to(a) - law.up_to(b) for a, b in pairwise(ends)]
     checker.require(len(beta) == len(shares), "there is not one price for every queue")
-    order = [tuple(k) for k in checker.reduced_configurations(J)]
-    order = list(dict.fromkeys(order))
+    order = list(dict.fromkeys(map(tuple, checker.reduced_configurations(J))))
     rows = [
         Row(
             f"queue_{q + 1}",

@@ -33,7 +33,6 @@ from bounds.exports.document import (
     Columns,
     Configuration,
     Exported,
-    Unsuited,
     boundary_of,
     legend,
     listed_columns,
@@ -132,8 +131,6 @@ def script(queries: Sequence[Query], comments: Sequence[str]) -> str:
 
 def smtlib(certificate: Certificate) -> list[Exported]:
     """Write all queries of a certificate as one script."""
-    if certificate.kind not in KINDS:
-        raise Unsuited("the shares of an allocation are not integers")
     queries, names = KINDS[certificate.kind](certificate)
     states = "No configuration, and no number of the evidence, contradicts the certificate."
     expected = f"{len(queries)} times unsat"

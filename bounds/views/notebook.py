@@ -11,6 +11,7 @@ from typing import Any
 
 from bounds.views.assignment import draw_assignments
 from bounds.views.pictures import OPTIMAL, figure
+from bounds.views.region import outline
 from bounds.views.sharing import shown
 from bounds.views.simulation import draw_curves
 from bounds.views.text import INTERVALS, many, short, with_interval
@@ -199,9 +200,7 @@ def _polygon(region: Region) -> list[str]:
     if len(region.vertices[0]) != FACETS_DRAWN:
         return []
     made, axes = figure(3.2, 3.2)
-    # the region holds with each point all smaller ones, so from the right end to the upper one x falls and y rises
-    corners = sorted(region.vertices, key=lambda v: (-v[0], v[1]))
-    x, y = ([0.0, *(float(v[i]) for v in corners)] for i in (0, 1))
+    x, y = outline(region).T
     axes.fill(x, y, color=OPTIMAL, alpha=0.25)
     axes.plot([*x, 0.0], [*y, 0.0], color=OPTIMAL, linewidth=1.5)
     axes.set(xlabel="x1, jobs per server", ylabel="x2, jobs per server", xlim=(0, None), ylim=(0, None))

@@ -45,11 +45,6 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
             )
         )
     best = plan.best
-    policies = [_policy(row) for row in plan.policies]
-    growth = [
-        Fields(growth=one.growth, carries=one.carries, servers=one.need.servers, attained=one.need.attained)
-        for one in plan.growth
-    ]
     is_share = target.share is not None
     simulated = None
     if plan.part is not log:
@@ -66,12 +61,12 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         by_day=log.profile(7 * 24 * HOUR, 7),
         carries=plan.carries,
         peak=Fields(peak, jobs=named(log.instance.types, peak.jobs)),
-        policies=policies,
+        policies=[_policy(row) for row in plan.policies],
         greedy=Fields(
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
             worst_workload=named(log.instance.types, worst.workload),
         ),
-        growth=growth,
+        growth=[Fields(one, one.need) for one in plan.growth],
         left_out=plan.left_out,
         certificate=certificate,
     )  # fmt: skip

@@ -44,9 +44,9 @@ class Found:
     instance: Instance
     intensity: Intensity
     region: Region | None
-    no_facets: str | None
+    facets_reason: str | None
     headroom: tuple[Fraction, ...] | None
-    no_headroom: str | None
+    headroom_reason: str | None
     slice: Slice | None = None
     on_servers: tuple[int, LeastServers] | None = None
 
@@ -89,14 +89,12 @@ def region_answer(found: Found) -> Answer:
         maximal=_sum([maximal for _, maximal in sizes]),
         pools=named(instance.pools, pools),
         facets=region and region.facets,
-        facets_reason=found.no_facets,
         vertices=region and (*region.vertices, (0,) * len(names)),  # the origin, which is a vertex of every region
         traffic_intensity=intensity.value,
         price_support=intensity.support,
         columns=[
             Fields(pool=instance.pools[p].name, configuration=k, fraction=amount) for p, k, amount in intensity.columns
         ],
-        headroom_reason=found.no_headroom,
         servers_needed=Fields(per_server=intensity.value, **needed),
         slice=found.slice and cut_answer(instance, found.slice),
     )
@@ -135,11 +133,11 @@ def region_lines(found: Found, result: Answer) -> list[str]:
     lines += _proof_lines(instance, intensity) if any(intensity.prices) else []
     lines += ["", "head-room of each type alone, jobs per server"]
     if found.headroom is None:
-        lines.append(f"  {found.no_headroom}")
+        lines.append(f"  {found.headroom_reason}")
     else:
         lines += [f"  {quoted(name)}: {short(x)}" for name, x in zip(instance.names, found.headroom, strict=True)]
     if region is None:
-        lines += ["", f"facets  {found.no_facets or ''}".rstrip()]
+        lines += ["", f"facets  {found.facets_reason or ''}".rstrip()]
     else:
         beside = f"beside {len(instance.types)} x >= 0; {len(region.vertices) + 1} vertices"
         lines += ["", f"facets  {len(region.outer)}, {beside}"]

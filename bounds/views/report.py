@@ -22,14 +22,16 @@ CERTIFIED, SIMULATED = "certified", "statistical"
 """Ranks of evidence (`docs/explanation/evidence.md`)."""
 
 
+Pictures = list[tuple[str, Panel]]  # captions and panels
+
+
 class Kind(NamedTuple):
     """How the answer of a command becomes a report.
 
-    `sentence` and `pictures` (captions and panels) are made of the answer; `evidence` has a rank for each statement.
+    `told` makes the sentence and the pictures of the answer; `evidence` has a rank for each statement.
     """
 
-    sentence: Callable[[Document], str]
-    pictures: Callable[[Document], list[tuple[str, Panel]]]
+    told: Callable[[Document], tuple[str, Pictures]]
     evidence: Sequence[tuple[str, str]]
 
 
@@ -64,7 +66,7 @@ def report_page(document: Document, command: str) -> str:
         raise InputError(f"made.command: expected one of {', '.join(KINDS)}, got {command[:60]!r}")
     kind = KINDS[name]
     try:
-        sentence, panels = kind.sentence(document), kind.pictures(document)
+        sentence, panels = kind.told(document)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise InputError(f"expected a whole answer of packproof {name} --json, {error!r} is missing in it") from None
     made = document.get("made", {})
@@ -194,7 +196,7 @@ def _bars(xlabel: str, lengths: Mapping[str, float], **how: Any) -> Bars:
     return Bars(xlabel, list(lengths), [("", list(lengths.values()))], **how)
 
 
-def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
+def _plan(answer: Document) -> tuple[str, Pictures]:
     met = [one for one in answer["policies"] if one["servers"] is not None]
     between = {"carry the mean": answer["carries"], "hold the fullest instant": answer["peak"]}
     ends = {name: (one["lower"], one["upper"]) for name, one in between.items()}
@@ -204,7 +206,7 @@ def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
         ("servers", least),
         ("up to: upper bounds, or resampled logs", [high - low for low, high in ends.values()]),
     ]
-    pictures: list[tuple[str, Panel]] = [
+    pictures: Pictures = [
         (
             "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the "
             "target on the log, and at most on resampled logs.",
@@ -233,96 +235,86 @@ def _plan_pictures(answer: Document) -> list[tuple[str, Panel]]:
         pictures.append(
             (f"Servers that {answer['policy']} needs for the target as the log grows.", _bars("servers", grown))
         )
-    return pictures
+    return str(answer["sentence"]), pictures
 
 
-def _solve_sentence(answer: Document) -> str:
-    greedy, optimal = answer["greedy"]["reward_float"], answer["optimal"]["reward_float"]
-    return (
-        f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
-        f"{optimal:,.6g}; "
+def _solve(answer: Document) -> tuple[str, Pictures]:
+    rewards = {name: answer[name]["reward_float"] for name in ("greedy", "optimal")}
+    sentence = (
+        f"Greedy reservation earns {rewards['greedy']:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
+        f"{rewards['optimal']:,.6g}; "
         f"at least {100 * _number(answer['guarantee']):.2f} % is guaranteed by its run alone."
     )
+    return sentence, [
+        ("Reward per server of greedy reservation, and the optimum.", _bars("reward per server", rewards))
+    ]
 
 
-def _solve_pictures(answer: Document) -> list[tuple[str, Panel]]:
-    rewards = {"greedy": answer["greedy"]["reward_float"], "optimal": answer["optimal"]["reward_float"]}
-    return [("Reward per server of greedy reservation, and the optimum.", _bars("reward per server", rewards))]
-
-
-def _worst_sentence(answer: Document) -> str:
+def _worst(answer: Document) -> tuple[str, Pictures]:
     percent = 100 * answer["ratio"]
-    return f"On the worst instance that was found, greedy reservation keeps {percent:.3f} % of the optimal reward."
-
-
-def _worst_pictures(answer: Document) -> list[tuple[str, Panel]]:
+    sentence = f"On the worst instance that was found, greedy reservation keeps {percent:.3f} % of the optimal reward."
     workload = {name: _number(value) for name, value in answer["workload"].items()}
-    return [("The worst workload that was found, by type.", _bars("jobs per server", workload))]
+    return sentence, [("The worst workload that was found, by type.", _bars("jobs per server", workload))]
 
 
-def _region_sentence(answer: Document) -> str:
+def _region(answer: Document) -> tuple[str, Pictures]:
     intensity = _number(answer["traffic_intensity"])
     carried = "can" if answer["supportable"] else "cannot"
     limit = "what is below 1 can be carried"
-    return f"The servers {carried} carry this workload: its traffic intensity is {intensity:.4g}, and {limit}."
+    sentence = f"The servers {carried} carry this workload: its traffic intensity is {intensity:.4g}, and {limit}."
+    bars = _bars("traffic intensity", {"this workload": intensity, "limit": 1.0})
+    return sentence, [("Traffic intensity of the workload, and the limit.", bars)]
 
 
-def _region_pictures(answer: Document) -> list[tuple[str, Panel]]:
-    intensity = {"this workload": _number(answer["traffic_intensity"]), "limit": 1.0}
-    return [("Traffic intensity of the workload, and the limit.", _bars("traffic intensity", intensity))]
-
-
-def _simulate_sentence(answer: Document) -> str:
+def _simulate(answer: Document) -> tuple[str, Pictures]:
     if "distances" in answer:
         slope = answer["slope"]["mean"]
         return (
             f"Paths of {answer['policy']} approach the fluid limit like L^{slope:.2f} as the number L of servers grows."
-        )
+        ), []
     if "policies" in answer:
-        names = ", ".join(one["policy"] for one in answer["policies"])
-        return f"{len(answer['policies'])} policies on the same jobs: {names}."
+        every = answer["policies"]
+        names = ", ".join(one["policy"] for one in every)
+        if "queue" in every[0]:
+            waiting = {one["policy"]: one["queue"]["mean"] for one in every}
+            picture = "Jobs that wait, by policy.", _bars("jobs waiting", waiting)
+        else:
+            accepted = {one["policy"]: one["accepted"]["mean"] for one in every}
+            picture = "Share of the jobs that is accepted, by policy.", _bars("share accepted", accepted)
+        return f"{len(every)} policies on the same jobs: {names}.", [picture]
+    pictures: Pictures = [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
     where = f"{answer['policy']} on {answer['servers']:,} servers"
     if "queue" in answer:
         delay = answer["queue"]["delay"]["mean"]
         waited = "no job has started" if delay is None else f"jobs that start have waited {delay:,.4g} on average"
-        return f"Under {where}, {answer['queue']['mean']:,.4g} jobs wait on average, and {waited}."
+        return f"Under {where}, {answer['queue']['mean']:,.4g} jobs wait on average, and {waited}.", pictures
     reward, accepted = answer["reward"]["mean"], answer["accepted"]["mean"]
-    return f"{where} accepts {100 * accepted:.3f} % of the jobs, for a reward of {reward:,.6g} per server."
+    return f"{where} accepts {100 * accepted:.3f} % of the jobs, for a reward of {reward:,.6g} per server.", pictures
 
 
-def _simulate_pictures(answer: Document) -> list[tuple[str, Panel]]:
-    if "distances" in answer:
-        return []
-    if "policies" not in answer:
-        return [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
-    every = answer["policies"]
-    if "queue" in every[0]:
-        waiting = {one["policy"]: one["queue"]["mean"] for one in every}
-        return [("Jobs that wait, by policy.", _bars("jobs waiting", waiting))]
-    accepted = {one["policy"]: one["accepted"]["mean"] for one in every}
-    return [("Share of the jobs that is accepted, by policy.", _bars("share accepted", accepted))]
-
-
-def _attack_sentence(answer: Document) -> str:
+def _attack(answer: Document) -> tuple[str, Pictures]:
     proved = "certified" if answer["certified"] else "not certified"
     if answer["kind"] == "online":
         confirmed = "confirmed" if answer["confirmed"] else "not confirmed"
-        return f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']} ({confirmed})."
+        found = f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']}"
+        return f"{found} ({confirmed}).", []
     percent = 100 * _number(answer["ratio"])
-    return f"{answer['rule']} keeps {percent:.3f} % of what is possible in the worst case that was found ({proved})."
+    return (
+        f"{answer['rule']} keeps {percent:.3f} % of what is possible in the worst case that was found ({proved}).",
+        [],
+    )
 
 
-def _tune_sentence(answer: Document) -> str:
+def _tune(answer: Document) -> tuple[str, Pictures]:
     used = 100 * answer["utilisation"]["mean"]
     return (
         f"{answer['threshold']:.6g} is the greatest threshold of the {answer['policy']} policy tried whose "
         f"mean meets the SLA of {answer['target']:g}; {used:.2f} % of the cores are in use then."
-    )
+    ), []
 
 
-def _none(answer: Document) -> list[tuple[str, Panel]]:
-    del answer
-    return []
+def _experiment(answer: Document) -> tuple[str, Pictures]:
+    return f"{answer['finished']:,} of the {answer['cells']:,} cells of the grid are finished.", []
 
 
 def _number(value: Any) -> float:
@@ -333,14 +325,9 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _experiment_sentence(answer: Document) -> str:
-    return f"{answer['finished']:,} of the {answer['cells']:,} cells of the grid are finished."
-
-
 KINDS: dict[str, Kind] = {
     "plan": Kind(
-        lambda answer: str(answer["sentence"]),
-        _plan_pictures,
+        _plan,
         (
             ("the servers that carry the mean workload, from both sides (the attached certificate)", CERTIFIED),
             ("what greedy reservation keeps at this mix (the attached certificate)", CERTIFIED),
@@ -349,12 +336,12 @@ KINDS: dict[str, Kind] = {
             ("that the target is missed on one server less; not all smaller numbers were tried", SIMULATED),
         ),
     ),
-    "solve": Kind(_solve_sentence, _solve_pictures, (("rewards, ratio and guarantees", CERTIFIED),)),
-    "worst": Kind(_worst_sentence, _worst_pictures, (("what the instance attains", CERTIFIED),)),
-    "region": Kind(_region_sentence, _region_pictures, (("traffic intensity and facets", CERTIFIED),)),
-    "simulate": Kind(_simulate_sentence, _simulate_pictures, (("all numbers", SIMULATED),)),
-    "experiment": Kind(_experiment_sentence, _none, (("all numbers", SIMULATED),)),
-    "attack": Kind(_attack_sentence, _none, ()),
-    "admission tune": Kind(_tune_sentence, _none, (("all numbers", SIMULATED),)),
+    "solve": Kind(_solve, (("rewards, ratio and guarantees", CERTIFIED),)),
+    "worst": Kind(_worst, (("what the instance attains", CERTIFIED),)),
+    "region": Kind(_region, (("traffic intensity and facets", CERTIFIED),)),
+    "simulate": Kind(_simulate, (("all numbers", SIMULATED),)),
+    "experiment": Kind(_experiment, (("all numbers", SIMULATED),)),
+    "attack": Kind(_attack, ()),
+    "admission tune": Kind(_tune, (("all numbers", SIMULATED),)),
 }
 """By command."""

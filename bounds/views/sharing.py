@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer, named
-from bounds.views.panels import Bars, Chart, Curve, draw, in_rows
-from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
+from bounds.views.panels import Bars, Chart, Curve, in_rows
+from bounds.views.pictures import COLUMN, PALETTE, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.sharing import History
@@ -217,10 +217,11 @@ def picture_of_history(history: History, cluster: Cluster, path: str | Path) -> 
         Curve(user.name, time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
         for n, user in enumerate(cluster.users[:10])
     ]
-    picture, (left, right) = figure(PAGE, 2.9, 2)
-    draw(left, Chart(f"time ({UNIT_OF_THE_FILE})", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)))
-    draw(right, Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", tasks, ylim=(0, None)))
-    save(picture, path)
+    charts = [
+        Chart(f"time ({UNIT_OF_THE_FILE})", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)),
+        Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", tasks, ylim=(0, None)),
+    ]
+    save(in_rows(charts, 2, 2.6)[0], path)
 
 
 @styled
@@ -241,8 +242,7 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
         for r in range(len(cluster.resources))
         if cluster.capacity[i][r]
     ][:MOST_PANELS]
-    picture, _ = in_rows(charts, 2, 2.2)
-    save(picture, path)
+    save(in_rows(charts, 2, 2.2)[0], path)
 
 
 MOST_CELLS = 400  # up to this many pairs of user and server the tasks are printed, beyond it what they come to
