@@ -70,13 +70,17 @@ def in_shares(file: TraceFile, trace: Trace) -> Trace:
 def _by_name(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
     """By the column ``type``; resources, where there are some, must say the same as the instance."""
     # a log may name types of the catalogue without the provider: m5.large for aws:m5.large
-    place_of = {name.rpartition(":")[2]: j for j, name in enumerate(instance.names)}
-    place_of |= {name: j for j, name in enumerate(instance.names)}
+    places: dict[str, list[int]] = {}
+    for j, name in enumerate(instance.names):
+        places.setdefault(name.rpartition(":")[2], []).append(j)
+    places |= {name: [j] for j, name in enumerate(instance.names)}
     for place, name in enumerate(trace.labels):
-        if name not in place_of:
+        fitting = places.get(name, [])
+        if len(fitting) != 1:
             i = int(np.argmax(trace.label == place))
-            _refuse(file, trace, i, f"type: expected one of {', '.join(instance.names)}, got {name!r}")
-    types = np.array([place_of[name] for name in trace.labels], np.int64)[trace.label]
+            expected = [instance.names[j] for j in fitting] or instance.names
+            _refuse(file, trace, i, f"type: expected one of {', '.join(expected)}, got {name!r}")
+    types = np.array([places[name][0] for name in trace.labels], np.int64)[trace.label]
     if trace.resources:
         space = _space_of(file, trace, instance, or_none=True)
         wrong = [(_other(trace, r, space, types), r) for r in range(len(trace.resources))]

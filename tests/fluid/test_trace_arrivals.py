@@ -52,6 +52,22 @@ def test_rows_against_the_instance(
     assert refused(arguments, capsys).startswith(f"{path}{complaint}")
 
 
+def test_a_name_without_its_provider_is_that_of_one_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where two providers have the type, the log must say which; where one has, and by its whole name, it is taken."""
+    path = tmp_path / "t.csv"
+    instance = INSTANCE.replace("small", "aws:x").replace("big", "gcp:x")
+    arguments = [*asked(tmp_path, instance=instance), "--policy", "nonpreemptive", "--until", "10", "--trace"]
+    path.write_text(JOBS.replace("small", "aws:x").replace("big", "x"))
+    line = refused([*arguments, str(path)], capsys)
+    assert line.startswith(f"{path}:2: type: expected one of aws:x, gcp:x, got 'x'")
+    path.write_text(JOBS.replace("small", "aws:x").replace("big", "gcp:x"))
+    by_whole_name, _ = simulated([*arguments, str(path)], capsys)
+    asked(tmp_path, instance=INSTANCE.replace("small", "aws:x").replace("big", "gcp:y"))
+    path.write_text(JOBS.replace("small", "x").replace("big", "y"))
+    by_short_name, _ = simulated([*arguments, str(path)], capsys)
+    assert by_short_name["jobs"]["gcp:y"] == by_whole_name["jobs"]["gcp:x"]
+
+
 def test_one_type_of_two_with_equal_demands(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("time,duration,size\n0,1,3\n1,1,2\n")
