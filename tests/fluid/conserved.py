@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from fluid.simulation.slotted.state import (
     WAITING,
 )
 from fluid.simulation.state import MOVES
-from fluid.simulation.structures import slot_ends as calendar
 from fluid.simulation.structures.searches import NOTHING
 
 
@@ -61,8 +59,7 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     classes, ends = len(state.sizes), jobs.ends
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
-    ending = list(_ending(ends))
-    held = np.array([row[calendar.SERVER] * classes + row[calendar.CLASS] for row in ending], np.int64)
+    held = ends.what[: ends.size[0]]
     np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
     np.add.at(by_group[1], measures.group[held % classes], 1)
     np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
@@ -77,8 +74,7 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
     assert (state.free >= 0).all(), "no server is over its capacity"
     assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
-    assert len(held) == ends.counts[calendar.IN_SERVICE]
-    assert all(row[calendar.SLOT] > measures.now[0] for row in ending), "whatever is due has ended"
+    assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:
@@ -125,13 +121,3 @@ def assert_in_order(state: Any) -> None:
         in_queue = state.queue_of == queue
         held = np.bincount(np.array(classes, np.int64), minlength=len(state.sizes))
         assert (held == np.where(in_queue, state.lines[:, COUNT], 0)).all()
-
-
-def _ending(ends: Any) -> Iterator[list[int]]:
-    """Yield the rows of the jobs in service, bucket by bucket."""
-    firsts = ends.buckets[:, calendar.FIRST]
-    for first in firsts[firsts >= 0].tolist():
-        row = first
-        while row >= 0:
-            yield ends.rows[row].tolist()
-            row = int(ends.rows[row, calendar.BEHIND])

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.simulation.structures import bitset, event_list, reference, searches, slot_ends
+from fluid.simulation.structures import bitset, event_list, reference, searches
 from fluid.simulation.structures.searches import NOTHING
-from fluid.simulation.structures.slot_ends import CLASS, IN_SERVICE, NEVER, SERVER, SLOT, SOONEST
 from theory.compiled import plain
 
 
@@ -76,44 +75,21 @@ def test_open_servers(number: int, most: int, seed: int, phases: list[int]) -> N
 
 @given(st.data())
 def test_entries_leave_by_time_and_ties_in_the_order_in_which_they_came(data: st.DataObject) -> None:
-    """Times are few, so that most of four neighbours tie."""
+    """Times are few, so that most of four neighbours tie; or slots, which no float tells apart."""
     add, take = plain(event_list.push), plain(event_list.pop)
-    events, added = event_list.new_event_list(64), 0
+    in_slots = data.draw(st.booleans())
+    events, added = event_list.new_event_list(4, np.int64 if in_slots else np.float64), 0
+    first = 2**60 if in_slots else 0
     entries: list[tuple[float, int]] = []
-    for time in data.draw(st.lists(st.none() | st.integers(0, 4), max_size=60)):
-        if time is not None:
-            add(events, float(time), added)
-            entries.append((float(time), added))
+    for later in data.draw(st.lists(st.none() | st.integers(0, 4), max_size=60)):
+        if later is not None:
+            if len(entries) == len(events.time):
+                events = event_list.enlarged(events)
+            add(events, first + later, added)
+            entries.append((first + later, added))
             added += 1
         elif entries:
             assert take(events) == reference.pop(entries)
+        assert event_list.next_time(events, 2**62) == min(entries, default=(2**62, 0))[0]
     while entries:
         assert take(events) == reference.pop(entries)
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 3), st.one_of(st.integers(1, 5), st.integers(1, 5000), st.integers(1, 2**55))),
-        max_size=60,
-    )
-)
-def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tuple[int, int]]) -> None:
-    """Jobs start in batches, time goes on to the next end or to a slot before it."""
-    ends, now = slot_ends.new_ends(4), 0
-    jobs: list[tuple[int, int, int, int]] = []
-    for number, (going, length) in enumerate(changes):
-        soonest = min(jobs)[0] if jobs else NEVER
-        assert ends.counts[SOONEST] == soonest
-        if jobs and going:
-            now = soonest if going == 1 else min(soonest, now + length)
-            slot_ends.go_on(ends, now)
-            row = slot_ends.take_due(ends)
-            for job in reference.take_due(jobs, now):
-                assert job == (ends.rows[row, SLOT], job[1], ends.rows[row, SERVER], ends.rows[row, CLASS])
-                row = slot_ends.release(ends, row)
-            assert row < 0
-            assert ends.counts[IN_SERVICE] == len(jobs)
-        if ends.counts[IN_SERVICE] == len(ends.rows):
-            ends = slot_ends.enlarged(ends, 2 * len(ends.rows))
-        slot_ends.push(ends, now + length, number, 2**32 - 1 - number)
-        jobs.append((now + length, number, number, 2**32 - 1 - number))

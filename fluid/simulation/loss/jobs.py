@@ -158,12 +158,6 @@ def schedule(calendar: Calendar, due: float, job_type: int, server: int) -> None
 
 
 @step
-def next_end(calendar: Calendar) -> float:
-    """Return when the next job ends, infinite if there is none."""
-    return float(calendar.ends.time[0]) if calendar.ends.size[0] > 0 else np.inf
-
-
-@step
 def take_next(calendar: Calendar) -> int:
     """Remove the next job to end and return its number, which stays readable until the next `schedule`."""
     job = pop(calendar.ends)

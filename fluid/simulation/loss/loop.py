@@ -23,7 +23,7 @@ from fluid.simulation.loop import (
     server_for,
     settle,
 )
-from fluid.simulation.loss.jobs import Calendar, Urn, add_job, draw_job, next_end, schedule, take_next
+from fluid.simulation.loss.jobs import Calendar, Urn, add_job, draw_job, schedule, take_next
 from fluid.simulation.measures import (
     ARRIVAL,
     DEPARTURE,
@@ -35,6 +35,7 @@ from fluid.simulation.measures import (
     note,
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take
+from fluid.simulation.structures.event_list import next_time
 from theory.compiled import step
 
 
@@ -188,7 +189,7 @@ def event_list(
     for _ in range(most):
         if is_used_up(coming):
             return NEEDS_JOBS
-        arrival, departure = next_arrival(coming), next_end(calendar)
+        arrival, departure = next_arrival(coming), next_time(calendar.ends, np.inf)
         if departure <= arrival:
             if departure == np.inf or not advance(measures, state, departure):
                 advance(measures, state, np.inf)

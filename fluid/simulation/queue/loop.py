@@ -28,7 +28,7 @@ from fluid.simulation.loop import (
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
 from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, QueueCommon, put, start, take
-from fluid.simulation.structures.event_list import EventList, pop, push
+from fluid.simulation.structures.event_list import EventList, next_time, pop, push
 from theory.compiled import step
 
 
@@ -135,8 +135,7 @@ def run(
         if lines.free[0] < 0 or ends.size[0] + len(state.moves) >= len(ends.time):
             return NEEDS_ROOM
         # the next event is the first of an arrival, a departure, and a ring of the policy's clocks
-        arriving, ringing = next_arrival(coming), np.inf
-        ending = ends.time[0] if ends.size[0] > 0 else np.inf
+        arriving, ending, ringing = next_arrival(coming), next_time(ends, np.inf), np.inf
         rate = 0.0
         for k in range(len(state.clocks)):
             rate += state.clocks[k]

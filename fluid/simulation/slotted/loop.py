@@ -32,19 +32,11 @@ from fluid.simulation.slotted.state import (
     join,
 )
 from fluid.simulation.state import MOVES, PolicyError
-from fluid.simulation.structures.slot_ends import (
-    CLASS,
-    IN_SERVICE,
-    NEVER,
-    SERVER,
-    SOONEST,
-    Ends,
-    go_on,
-    push,
-    release,
-    take_due,
-)
+from fluid.simulation.structures.event_list import EventList, next_time, pop, push
 from theory.compiled import step
+
+NEVER = 2**62
+"""The slot of the next arrival, or end, where there is none."""
 
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""
@@ -53,7 +45,7 @@ ARRIVAL_SLOT, WORK = 0, 1
 class Jobs(NamedTuple):
     """The loop's own lists."""
 
-    ends: Ends  # jobs in service by the slot in which they end
+    ends: EventList  # jobs in service by the slot in which they end, as ``server * n + class``
     waiting: NDArray[np.int64]  # [M, 2], of the job at each place: when it came and how long it is served, side by side
 
 
@@ -88,7 +80,7 @@ def run(
         first = coming.at[0]
         if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        slot = min(next_arrival(coming), jobs.ends.counts[SOONEST])
+        slot = min(next_arrival(coming), next_time(jobs.ends, NEVER))
         if state.done[SOON] != 0:
             slot = min(slot, int(measures.now[0]) + 1)
         last = end_of_slot(coming.times, first, slot)
@@ -124,20 +116,19 @@ def end_of_slot(times: NDArray[np.int64], first: int, slot: int) -> int:
 
 
 @step
-def spare_places(state: SlottedCommon, ends: Ends) -> int:
+def spare_places(state: SlottedCommon, ends: EventList) -> int:
     """Return how many more jobs can come: all that wait then may be in service later."""
     waiting = state.counters[WAITING]
-    return int(min(len(state.after) - 1 - waiting, len(ends.rows) - ends.counts[IN_SERVICE] - waiting))
+    return int(min(len(state.after) - 1 - waiting, len(ends.time) - ends.size[0] - waiting))
 
 
 @step
-def departures(state: SlottedCommon, ends: Ends, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
-    """Let the jobs leave that end in a slot."""
-    go_on(ends, slot)
-    row = take_due(ends) if ends.counts[SOONEST] == slot else -1
-    while row >= 0:
-        server, job_class = ends.rows[row, SERVER], ends.rows[row, CLASS]
-        row = release(ends, row)
+def departures(state: SlottedCommon, ends: EventList, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
+    """Let the jobs leave that end in a slot, in the order in which they began."""
+    classes = len(state.sizes)
+    while next_time(ends, NEVER) == slot:
+        what = pop(ends)
+        server, job_class = what // classes, what % classes
         group = group_of(measures, job_class)
         measures.events[0] += 1
         measures.ends[b, group] += 1
@@ -213,5 +204,5 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class)
+        push(jobs.ends, now + jobs.waiting[at, WORK], server * len(state.sizes) + job_class)
     state.done[MOVES] = 0

@@ -46,8 +46,8 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import PolicyError, State
 from fluid.simulation.structures.bitset import empty_sets, insert
+from fluid.simulation.structures.event_list import enlarged, new_event_list
 from fluid.simulation.structures.searches import new_tree
-from fluid.simulation.structures.slot_ends import BEHIND, CLASS, IN_SERVICE, SERVER, UNUSED, enlarged, new_ends
 from theory.compiled import plain, step
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
@@ -205,7 +205,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
         self.stream, self.parts = stream, parts
-        self.jobs = Jobs(new_ends(len(state.after)), np.zeros((len(state.after), 2), np.int64))
+        self.jobs = Jobs(new_event_list(len(state.after), np.int64), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def enlarge(self, state: State) -> State:
@@ -214,9 +214,9 @@ class _Slots(Engine):
         times, first = self.coming.times, int(self.coming.at[0])
         waiting = int(state.counters[WAITING]) + int(np.searchsorted(times, times[first], "right")) - first
         # jobs that come in the next slot need places, and all that wait then may begin their service in it
-        most = int(ends.counts[IN_SERVICE]) + waiting
-        if len(ends.rows) < most:
-            ends = enlarged(ends, 2 * most)
+        most = int(ends.size[0]) + waiting
+        while len(ends.time) < most:
+            ends = enlarged(ends)
         if len(state.after) <= waiting:
             state = with_places(state, 2 * (waiting + 1))
             places = np.concatenate([places, np.zeros((len(state.after) - len(places), 2), np.int64)])
@@ -299,14 +299,6 @@ def check_waiting(state: Any, jobs: Jobs, measures: Measures) -> None:
         waiting += measures.inside[0, g]
     if state.counters[WAITING] != waiting:
         raise PolicyError("refresh: has left counters[WAITING] other than the jobs that wait")
-
-
-@step
-def leave_out_unused(rows: NDArray[np.int64], row: int, in_service: NDArray[np.bool_]) -> None:
-    """Take the unused rows of the list of ends, from the first one on, out of those in service."""
-    while row >= 0:
-        in_service[row] = False
-        row = rows[row, BEHIND]
 
 
 @step
@@ -409,11 +401,9 @@ class SlottedGuard(Guard):
 
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
         """Return what the servers hold, and the lines in which the jobs wait."""
-        rows, servers = jobs.ends.rows, len(state.free)
-        in_service = np.ones(len(rows), bool)
-        leave_out_unused(rows, jobs.ends.counts[UNUSED], in_service)
-        where, sizes = rows[in_service, SERVER], self._constants["sizes"][rows[in_service, CLASS]]
-        busy = np.bincount(where, sizes, minlength=servers).astype(np.int64)
+        servers, sizes = len(state.free), self._constants["sizes"]
+        where, classes = np.divmod(jobs.ends.what[: jobs.ends.size[0]], len(sizes))
+        busy = np.bincount(where, sizes[classes], minlength=servers).astype(np.int64)
         return {
             "free": self._constants["capacity"][0] - busy,
             "jobs": np.bincount(where, minlength=servers),

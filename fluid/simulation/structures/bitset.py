@@ -6,78 +6,32 @@ members make five levels. The order in which members came leaves no trace, so eq
 
 from __future__ import annotations
 
-from typing import Any
+from math import frexp
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from theory.compiled import step
 
 
+@step
 def lowest_bit(word: int) -> int:
-    """Return the place of the lowest bit of a positive number of at most 62 bits.
+    """Return the place of the lowest bit of a positive number of at most 53 bits.
 
     >>> lowest_bit(12)
     2
     """
-    return (int(word) & -int(word)).bit_length() - 1
+    return highest_bit(word & -word)
 
 
+@step
 def highest_bit(word: int) -> int:
-    """Return the place of the highest bit of a positive number of at most 62 bits.
+    """Return the place of the highest bit of a positive number of at most 53 bits.
 
-    >>> from theory.compiled import kernel
-    >>> @kernel
-    ... def span(word): return highest_bit(word) - lowest_bit(word)
-    >>> highest_bit(12), span(12)
-    (3, 1)
+    >>> highest_bit(12)
+    3
     """
-    return int(word).bit_length() - 1
-
-
-def _counting(zeros: str) -> Any:
-    """Return what generates the instruction that counts zeros (``cttz`` or ``ctlz``); of 0 it may say anything."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del context, signature
-        return getattr(builder, zeros)(arguments[0], ir.IntType(1)(1))
-
-    return generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _zeros_below(typing: Any, word: Any) -> Any:
-    del typing, word
-    return types.int64(types.int64), _counting("cttz")
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _zeros_above(typing: Any, word: Any) -> Any:
-    del typing, word
-    return types.int64(types.int64), _counting("ctlz")
-
-
-@overload(lowest_bit)  # type: ignore[untyped-decorator]
-def _lowest_compiled(word: Any) -> Any:
-    del word
-
-    def compiled(word: Any) -> Any:
-        return _zeros_below(word)
-
-    return compiled
-
-
-@overload(highest_bit)  # type: ignore[untyped-decorator]
-def _highest_compiled(word: Any) -> Any:
-    del word
-
-    def compiled(word: Any) -> Any:
-        return 63 - _zeros_above(word)
-
-    return compiled
+    return int(frexp(word)[1]) - 1  # a float of 2^53 at most is exact, and has its exponent at hand
 
 
 _BIT = np.int64(1)

@@ -5,7 +5,7 @@ Entries with equal times come out in the order in which they went in.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +16,34 @@ from theory.compiled import step
 class EventList(NamedTuple):
     """Entries by time."""
 
-    time: NDArray[np.float64]  # [N]
+    time: NDArray[Any]  # float64[N], or int64[N] where times are slots
     number: NDArray[np.int64]  # [N]: the order in which entries went in, which breaks ties
     what: NDArray[np.int64]  # [N]: what the caller has put there
     size: NDArray[np.int64]  # [2]: entries held, and how many have ever gone in
 
 
-def new_event_list(length: int) -> EventList:
-    """Make an empty list.
+def new_event_list(length: int, kind: type[np.float64] | type[np.int64] = np.float64) -> EventList:
+    """Make an empty list; `kind` is the type of times.
 
     >>> events = new_event_list(4)
     >>> for time, what in ((3.0, 30), (1.0, 10), (1.0, 11)): push(events, time, what)
     >>> [int(pop(events)) for _ in range(3)]
     [10, 11, 30]
     """
-    return EventList(np.zeros(length), np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(2, np.int64))
+    number, what = np.zeros((2, length), np.int64)
+    return EventList(np.zeros(length, kind), number, what, np.zeros(2, np.int64))
 
 
 def enlarged(events: EventList) -> EventList:
     """Copy a list into twice the memory."""
     time, number, what = (np.concatenate([a, np.zeros_like(a)]) for a in (events.time, events.number, events.what))
     return EventList(time, number, what, events.size)
+
+
+@step
+def next_time(events: EventList, never: float) -> Any:
+    """Return the time of the earliest entry; `never`, of the type of times, where there is none."""
+    return events.time[0] if events.size[0] > 0 else never
 
 
 @step

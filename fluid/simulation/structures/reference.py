@@ -1,7 +1,6 @@
 """What the structures of this folder return, in plain Python on sets, dictionaries and lists.
 
-`tests/fluid/test_structures.py` compares them. A job that ends is here (end, number in the order of its start, server,
-class); an open server is an entry of ``residuals``, by number.
+`tests/fluid/test_structures.py` compares them. An open server is an entry of ``residuals``, by number.
 """
 
 from __future__ import annotations
@@ -44,10 +43,3 @@ def pop(jobs: list[tuple[float, int]]) -> int:
     """`event_list.pop`: remove the earliest entry (time, number), of equal times the first; return its number."""
     jobs.remove(first := min(jobs))
     return first[1]
-
-
-def take_due(jobs: list[tuple[int, int, int, int]], slot: int) -> list[tuple[int, int, int, int]]:
-    """`slot_ends.take_due`: remove the jobs that end in a slot; return them in the order in which they began."""
-    due = sorted(job for job in jobs if job[0] == slot)
-    jobs[:] = [job for job in jobs if job[0] != slot]
-    return due
