@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fluid.admission.law.belief import Tenant
     from fluid.admission.law.cluster import AdmissionCluster
     from fluid.admission.simulation.simulate import AdmissionPolicy
-    from fluid.admission.study.estimation import TenantLog
+    from fluid.admission.study.watched import TenantLog
     from fluid.experiment.store import Store
 
 group = Application(
@@ -626,7 +626,8 @@ def fit(
     """Fit the laws of a cluster's deployments to a log: standard errors, goodness of fit, and a file for the others."""
     from bounds.views.admission_fit import fit_answer, fit_document, fit_lines
     from fluid.admission.law.admission_files import parse_admission
-    from fluid.admission.study.estimation import fit_log, goodness_of_fit
+    from fluid.admission.study.estimation import fit_log
+    from fluid.admission.study.goodness import goodness_of_fit
     from fluid.admission.study.tenant_log import state_csv
     from theory.files.instances import write_tables
     from theory.files.places import write_text

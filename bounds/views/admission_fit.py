@@ -11,7 +11,9 @@ from bounds.views.text import many
 
 if TYPE_CHECKING:
     from fluid.admission.law.cluster import AdmissionCluster
-    from fluid.admission.study.estimation import Compared, Fitted, TenantLog
+    from fluid.admission.study.estimation import Fitted
+    from fluid.admission.study.goodness import QuantityFit
+    from fluid.admission.study.watched import TenantLog
 
 DOUBTED = 0.05
 """Level at which a fit is doubted, all quantities together (Bonferroni); 119 simulated logs can reach it for six."""
@@ -41,7 +43,7 @@ def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: b
     }
 
 
-def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compared: Sequence[Compared]) -> Answer:
+def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compared: Sequence[QuantityFit]) -> Answer:
     """Return the answer of ``admission fit``."""
     rate = log.arrivals / log.watch
     error = rate / log.arrivals**0.5  # of a Poisson process: the square root of the count
@@ -70,7 +72,7 @@ def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compar
 
 def fit_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission fit`` as text."""
-    from fluid.admission.study.estimation import QUANTITIES
+    from fluid.admission.study.goodness import QUANTITIES
 
     log = answer.log
     table = [["", "value", "standard error", "95 %"]]

@@ -15,9 +15,8 @@ from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law.cluster import Priors
 from fluid.admission.law.size_law import parameters_law
 from fluid.admission.simulation.simulate import AdmissionResult
-from fluid.admission.study.estimation import QUANTITIES
-from fluid.admission.study.estimation import Compared as AgainstLogs
 from fluid.admission.study.frontier import Compared
+from fluid.admission.study.goodness import QUANTITIES, QuantityFit
 from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
 
@@ -149,7 +148,7 @@ def picture_of_frontier(
 
 
 @styled
-def picture_of_fit(compared: Sequence[AgainstLogs], target: str | Path) -> None:
+def picture_of_fit(compared: Sequence[QuantityFit], target: str | Path) -> None:
     """Draw for each quantity of a log the share of values that are at least so large, beside simulated logs."""
     picture, axes = figure(PAGE, 4.6, 3, 2)
     for one, place in zip(compared, axes.flat, strict=True):

@@ -17,12 +17,10 @@ from fluid.admission.law.moments import Moments, hourly_payment, mixture, saved_
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.admission.simulation.world import draw_parameters, draw_world
 from fluid.admission.study.estimation import (
-    Watched,
     fit_lifetimes_and_sizes,
     fit_priors,
     lifetime_log_likelihood,
     log_likelihood,
-    watched,
 )
 from fluid.admission.study.importance import (
     Weighted,
@@ -30,6 +28,7 @@ from fluid.admission.study.importance import (
     redrawn_probabilities,
     weighted_share,
 )
+from fluid.admission.study.watched import Watched, watched
 from theory.errors import InputError
 
 SMALL = AdmissionCluster(6, 1.0, (Kind(0.6, 0.5, 0.3, 0.05, 1), Kind(0.4, 1.0, 1.5, 0.1, 2, 2)))

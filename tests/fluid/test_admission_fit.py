@@ -13,18 +13,11 @@ from scipy.stats import chi2
 from examples.tenant_log import rows_of
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
 from fluid.admission.simulation.world import World, draw_world
-from fluid.admission.study import estimation
-from fluid.admission.study.estimation import (
-    GammaPoisson,
-    TenantLog,
-    Watched,
-    fit_log,
-    fit_priors,
-    goodness_of_fit,
-    log_likelihood,
-    watched,
-)
+from fluid.admission.study import estimation, goodness
+from fluid.admission.study.estimation import GammaPoisson, fit_log, fit_priors, log_likelihood
+from fluid.admission.study.goodness import goodness_of_fit
 from fluid.admission.study.tenant_log import read_tenant_log, state_csv
+from fluid.admission.study.watched import TenantLog, Watched, watched
 
 TRUTH = Priors(Gamma(2.0, 4.0), Gamma(1.5, 1.0), Gamma(1.2, 0.6), 0.9, 0.15)
 HOURS = 60.0
@@ -206,6 +199,21 @@ def test_the_order_of_deployments_and_the_unit_of_time_do_not_matter() -> None:
     assert np.sqrt(np.diag(scaled.covariance))[[0, 1, 4, 5]] == pytest.approx(
         np.sqrt(np.diag(fitted.covariance))[[0, 1, 4, 5]], rel=1e-3
     )
+
+
+@pytest.mark.parametrize("from_first", [True, False])
+def test_simulated_logs_arrive_as_a_poisson_process(from_first: bool) -> None:
+    """Of n arrivals in [0, 1] the first gap has mean 1 / (n + 1), and 1 / n where the first begins the watch."""
+    n, cluster = 3, AdmissionCluster(100, 1.0, TRUTH)
+    none, zeros = np.zeros(n, np.int64), np.zeros(n)
+    log = TenantLog(zeros, none, Watched(none, zeros, zeros, none, none, none, none > 0), zeros, 1.0, from_first)
+    gaps = [
+        np.diff(goodness.simulated_log(cluster, log, seed).arrival[:2])
+        for seed in np.random.SeedSequence(7).spawn(4000)
+    ]
+    mean = 1 / n if from_first else 1 / (n + 1)
+    # the variance of a gap is below its mean squared, so six standard errors are a false alarm of 1e-8
+    assert np.mean(gaps) == pytest.approx(mean, abs=6 * mean / np.sqrt(len(gaps)))
 
 
 def test_goodness_of_fit(tmp_path: Path) -> None:

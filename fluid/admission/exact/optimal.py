@@ -145,8 +145,10 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     solver.passModel(model)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        positive = rate[rate > 0]
-        rates = np.concatenate([positive, np.abs(space.moves[2][space.moves[2] != 0])])
+        rates = np.abs(np.concatenate([rate, space.moves[2]]))
+        rates = rates[rates > 0]
+        if rates.max() < 1e8 * rates.min():  # well within what floats and the tolerances above tell apart
+            raise ArithmeticError(f"the linear program of the best policy was not solved: {solver.getModelStatus()}")
         raise InputError(
             f"{space.cluster.where}kind: rates of {rates.min():g} to {rates.max():g} an hour in one chain, "
             "expected them closer together: a linear program in floats was not solved"

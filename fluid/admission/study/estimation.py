@@ -13,23 +13,21 @@ a log does not say whether it was shut down then, has a factor 1 + delta. Sizes 
 binomial. Deployments that were there before the watch began must be left out: they are those that survived.
 
 Standard errors come from the observed information, minus the second derivatives of the logarithm of the likelihood at
-its maximum, in logarithms of shapes, rates and delta. `goodness_of_fit` compares the log with logs that are simulated
-from the laws that were fitted.
+its maximum, in logarithms of shapes, rates and delta.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import log_density, slope_and_curvature
-from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Priors
-from fluid.admission.simulation import world as worlds
-from fluid.admission.simulation.world import World
+from fluid.admission.law.cluster import Gamma, InitialSize, Priors
+from fluid.admission.study.watched import TenantLog, Watched
 from theory.compiled import plain
 from theory.errors import InputError
 
@@ -52,148 +50,6 @@ LARGEST_LOG, LARGEST_KAPPA = 14.0, 5.0
 
 
 @dataclass(frozen=True)
-class Watched:
-    """What was seen of n deployments from their arrivals on.
-
-    Attributes
-    ----------
-    core_deaths, scale_outs, extra_cores, sizes : int64[n]
-        As in `fluid.admission.law.belief.Observed`.
-    core_time, alive_time : float64[n]
-    shut : bool[n]
-        Whether the deployment was shut down while cores were active.
-    alone : bool[n], or bool[1] for all
-        Whether it ended with its last core, in a way that may have been a shutdown; by default, never.
-    """
-
-    core_deaths: NDArray[np.int64]
-    core_time: NDArray[np.float64]
-    alive_time: NDArray[np.float64]
-    scale_outs: NDArray[np.int64]
-    extra_cores: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    shut: NDArray[np.bool_]
-    alone: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(1, bool))
-
-    def only(self, chosen: NDArray[Any]) -> Watched:
-        """Return the chosen deployments, by number or by a mask."""
-        n = len(self.core_deaths)
-        return Watched(**{one.name: np.broadcast_to(getattr(self, one.name), n)[chosen] for one in fields(self)})
-
-
-def watched(world: World, until: float, *, initial_counts: bool = True) -> Watched:
-    """Collect what is seen in a world in which everything is granted, up to a time.
-
-    Parameters
-    ----------
-    world : World
-    until : float
-        End of the watch; cores that are active then are censored.
-    initial_counts : bool
-        Whether the initial size follows 1 + Poisson(sigma).
-    """
-    n = len(world.arrival)
-    owner = world.deployment[world.batch]
-    deaths = np.bincount(owner[world.what == worlds.DEATH], minlength=n)
-    outs = world.what == worlds.SCALE_OUT
-    scale_outs = np.bincount(owner[outs], minlength=n)
-    extra = np.bincount(owner[outs], world.size[world.batch[outs]] - 1, minlength=n)
-    shut = np.zeros(n, bool)
-    shut[owner[world.what == worlds.SHUTDOWN]] = True
-    born = np.bincount(world.deployment, world.size, minlength=n)
-    last = np.zeros(n)
-    np.maximum.at(last, owner, world.time)
-    end = np.where(shut | (deaths >= born), last, until)
-    # core time: every core from the start of its batch to its end, or to the end of the deployment
-    start = np.bincount(world.deployment, world.size * _starts(world), minlength=n)
-    ended = np.bincount(owner[world.what == worlds.DEATH], world.time[world.what == worlds.DEATH], minlength=n)
-    core_time = ended + (born - deaths) * end - start
-    sizes = scale_outs.astype(np.int64)
-    if initial_counts:
-        extra = extra + world.size[world.first] - 1
-        sizes = sizes + 1
-    return Watched(
-        deaths.astype(np.int64),
-        np.maximum(core_time, 0.0),
-        end - world.arrival,
-        scale_outs.astype(np.int64),
-        extra.astype(np.int64),
-        sizes,
-        shut,
-    )
-
-
-def _starts(world: World) -> NDArray[np.float64]:
-    starts = np.zeros(len(world.size))
-    begins = (world.what == worlds.ARRIVAL) | (world.what == worlds.SCALE_OUT)
-    starts[world.batch[begins]] = world.time[begins]
-    return starts
-
-
-@dataclass(frozen=True)
-class TenantLog:
-    """What was watched of n deployments from their arrivals on.
-
-    Attributes
-    ----------
-    arrival : float64[n]
-        Hours after the watch began.
-    initial : int64[n]
-        Cores at arrival.
-    seen : Watched
-        Its sizes are those of scale-outs alone.
-    core_hours : float64[n]
-    watch : float
-        Hours of the watch.
-    from_first : bool
-        Whether the watch began with the first arrival, which then says nothing of the rate of arrivals.
-    cores : int64[n], optional
-        Active at the end of the watch, 0 of a deployment that is over; None where nothing asks for them.
-    names : sequence of str, length n, optional
-    most_cores : int
-        Most cores that were active at once; 0 where the log does not say.
-    notes : tuple of str
-        What was guessed, assumed and left out, one sentence each.
-    present : TenantLog, optional
-        The deployments that were there when the watch ended, whenever they arrived.
-    """
-
-    arrival: NDArray[np.float64]
-    initial: NDArray[np.int64]
-    seen: Watched
-    core_hours: NDArray[np.float64]
-    watch: float
-    from_first: bool
-    cores: NDArray[np.int64] | None = None
-    names: NDArray[Any] | None = None
-    most_cores: int = 0
-    notes: tuple[str, ...] = ()
-    present: TenantLog | None = None
-
-    @property
-    def arrivals(self) -> int:
-        """Arrivals that count for the rate."""
-        return len(self.arrival) - self.from_first
-
-    def only(self, chosen: NDArray[np.bool_]) -> TenantLog:
-        """Return the chosen deployments."""
-        return replace(
-            self,
-            arrival=self.arrival[chosen],
-            initial=self.initial[chosen],
-            seen=self.seen.only(chosen),
-            core_hours=self.core_hours[chosen],
-            cores=None if self.cores is None else self.cores[chosen],
-            names=None if self.names is None else self.names[chosen],
-        )
-
-    def with_initial_sizes(self) -> Watched:
-        """Return what was seen with the initial sizes among the sizes, where they follow 1 + Poisson(sigma)."""
-        seen = self.seen
-        return replace(seen, extra_cores=seen.extra_cores + self.initial - 1, sizes=seen.sizes + 1)
-
-
-@dataclass(frozen=True)
 class Fitted:
     """Priors of greatest likelihood.
 
@@ -202,7 +58,6 @@ class Fitted:
     priors : Priors
     log_likelihood : float
         Of deaths, scale-outs, shutdowns and sizes, without constants that priors do not change.
-    deployments : int
     converged : bool
         Whether the search ended at a maximum inside its limits.
     covariance : float64[8, 8]
@@ -212,7 +67,6 @@ class Fitted:
 
     priors: Priors
     log_likelihood: float
-    deployments: int
     converged: bool
     covariance: NDArray[np.float64]
 
@@ -392,7 +246,7 @@ def _information(score: Score, x: NDArray[np.float64], step: float = 1e-4) -> ND
     return np.array((np.array(rows) + np.array(rows).T) / 2)
 
 
-def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequence[float] | None = None) -> Fitted:
+def fit_priors(seen: Watched, initial: InitialSize | None = None) -> Fitted:
     """Fit Gamma priors, kappa and delta by maximum likelihood.
 
     Parameters
@@ -400,8 +254,6 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     seen : Watched
     initial : InitialSize, optional
         Of the priors that come out.
-    start : sequence of 6 floats, optional
-        Shape and rate of mu, shape and rate of lambda, kappa, delta.
 
     Raises
     ------
@@ -416,11 +268,7 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     unit = float(seen.core_time.sum() / seen.core_deaths.sum())
     scaled = replace(seen, core_time=seen.core_time / unit, alive_time=seen.alive_time / unit)
     pooled = float(scaled.alive_time.sum() / seen.scale_outs.sum())
-    if start is None:
-        first = np.log([1.0, 1.0, 1.0, pooled, np.e, max(0.02, float(seen.shut.mean()))])
-    else:
-        a, b, shape, base, kappa, delta = start
-        first = np.array([*np.log([a, b / unit, shape, base * unit ** (kappa - 1)]), kappa, np.log(max(delta, 1e-6))])
+    start = np.log([1.0, 1.0, 1.0, pooled, np.e, max(0.02, float(seen.shut.mean()))])  # kappa = 1
     free = np.arange(6 if seen.shut.any() else 5)  # without a shutdown there is no rate of them
 
     def priors_of(v: NDArray[np.float64]) -> Priors:
@@ -433,7 +281,7 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
         return total, slope[free]
 
     ends = [LARGEST_LOG] * 4 + [LARGEST_KAPPA] + [LARGEST_LOG] * (len(free) - 5)
-    v, within, is_maximum = _maximised(score, first[free], ends, n)
+    v, within, is_maximum = _maximised(score, start[free], ends, n)
     # back to hours: log b = log b' + log unit and log base = log base' + (1 - kappa) log unit
     v = v + np.array([0, np.log(unit), 0, (1 - v[4]) * np.log(unit), 0, 0])[free]
     turn = np.eye(len(free))
@@ -445,7 +293,7 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     covariance[6:, 6:] = of_sizes
     priors = replace(priors_of(v), sigma=sigma, initial=initial or InitialSize())
     value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
-    return Fitted(priors, value, n, is_maximum and sizes_done, covariance)
+    return Fitted(priors, value, is_maximum and sizes_done, covariance)
 
 
 def fit_log(log: TenantLog, *, is_poisson: bool = True) -> Fitted:
@@ -490,106 +338,3 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
     if not (done and sizes_done):
         raise InputError("data: the search for the laws of greatest likelihood did not converge")
     return Gamma(mu.shape, mu.rate * hours), sigma
-
-
-# ---- goodness of fit -------------------------------------------------------------------------------------------------
-
-QUANTITIES = {
-    "gap": "time between arrivals (hours)",
-    "initial": "initial size (cores)",
-    "scale_outs": "scale-outs (number)",
-    "batch": "mean scale-out (cores)",
-    "alive": "time alive (hours)",
-    "core": "mean time of a core (hours)",
-}
-"""What is compared of each deployment, as far as it is seen before the end of the watch."""
-
-
-class Compared(NamedTuple):
-    """One quantity of a log against simulated logs; `log` and `simulated` are sorted values."""
-
-    name: str
-    distance: float
-    p_value: float
-    log: NDArray[np.float64]
-    simulated: NDArray[np.float64]
-
-
-def quantities(log: TenantLog) -> dict[str, NDArray[np.float64]]:
-    """Return the values of `QUANTITIES` in a log, sorted."""
-    seen, grown = log.seen, log.seen.sizes > 0
-    cores = log.initial + seen.sizes + seen.extra_cores
-    values = {
-        "gap": np.diff(np.sort(log.arrival)),
-        "initial": log.initial,
-        "scale_outs": seen.scale_outs,
-        "batch": 1 + seen.extra_cores[grown] / seen.sizes[grown],
-        "alive": seen.alive_time,
-        "core": log.core_hours / cores,
-    }
-    return {name: np.sort(values[name].astype(float)) for name in QUANTITIES}
-
-
-def print_nothing(text: str) -> None:
-    """Report no progress."""
-    del text
-
-
-def goodness_of_fit(
-    cluster: AdmissionCluster,
-    log: TenantLog,
-    *,
-    replications: int = 199,
-    seed: int = 0,
-    progress: Callable[[str], None] = print_nothing,
-) -> list[Compared]:
-    """Compare a log with logs that are simulated from priors: the same number of deployments over the same watch.
-
-    The distance is that of Cramer and von Mises between the values of one log and those of all logs together, and a
-    p-value the share of logs, this one among them, that are at least as far. Were the priors not fitted to the log, the
-    logs would be exchangeable and the p-values exact; as they are fitted, the log is nearer than a simulated one, so
-    p-values are too large, and small ones can be trusted.
-
-    Parameters
-    ----------
-    cluster : AdmissionCluster
-        Its priors; everything is granted, whatever its capacity.
-    log : TenantLog
-    replications, seed : int
-
-    Notes
-    -----
-    O(replications x events log events).
-    """
-    logs = [quantities(log)]
-    for i, sequence in enumerate(np.random.SeedSequence(seed).spawn(replications)):
-        progress(f"simulated log {i + 1} of {replications}")
-        logs.append(quantities(_simulated(cluster, log, sequence)))
-    return [_compared(name, [one[name] for one in logs]) for name in QUANTITIES]
-
-
-def _simulated(cluster: AdmissionCluster, log: TenantLog, sequence: np.random.SeedSequence) -> TenantLog:
-    rng = np.random.default_rng(sequence.spawn(1)[0])
-    arrival = np.sort(rng.random(len(log.arrival))) * log.watch  # of a Poisson process, given its number
-    if log.from_first:
-        arrival[0] = 0.0
-    drawn = worlds.parameters_at(cluster, arrival, rng)
-    world = worlds.draw_world(cluster, log.watch, sequence, drawn=drawn)
-    seen = watched(world, log.watch, initial_counts=False)
-    return TenantLog(arrival, drawn.size, seen, seen.core_time, log.watch, log.from_first)
-
-
-def _compared(name: str, logs: Sequence[NDArray[np.float64]]) -> Compared:
-    every = np.sort(np.concatenate(logs))
-    distances = np.array([_distance(one, every) for one in logs])
-    far = float(np.mean(distances >= distances[0] * (1 - 1e-12)))
-    return Compared(name, float(distances[0]), far, logs[0], every)
-
-
-def _distance(values: NDArray[np.float64], every: NDArray[np.float64]) -> float:
-    """Return the statistic of Cramer and von Mises of sorted values; ties take the middle of their ranks."""
-    n = len(values)
-    if n == 0:
-        return 0.0
-    ranks = (np.searchsorted(every, values) + np.searchsorted(every, values, "right")) / (2 * len(every))
-    return float(1 / (12 * n) + np.sum((ranks - (np.arange(n) + 0.5) / n) ** 2))

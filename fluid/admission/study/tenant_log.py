@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Observed
-from fluid.admission.study.estimation import TenantLog, Watched
+from fluid.admission.study.watched import TenantLog, Watched
 from fluid.traces.guessed import CREATED, ENDED, STARTED, STAYED, in_words, time_unit
 from fluid.traces.mapped import Columns, read_mapped
 from fluid.traces.model import MICROSECONDS, Trace
