@@ -175,13 +175,6 @@ def newcomers(
 
 
 @step
-def no_newcomers(
-    state: SlottedCommon, jobs: Jobs, classes: NDArray[np.int32], number: int, measures: Measures, draws: Any
-) -> None:
-    """Stand for `newcomers` under policies that leave them to ``refresh``: there is less to compile."""
-
-
-@step
 def group_of(measures: Measures, job_class: int) -> int:
     """Return the group of a class; the table is not looked up where there is one group."""
     return int(measures.group[job_class]) if measures.inside.shape[1] > 1 else 0

@@ -20,7 +20,7 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
-from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
+from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
     drawn_slots,
@@ -40,7 +40,6 @@ from fluid.simulation.slotted.state import (
     WAITING,
     SlottedSetting,
     begin,
-    place_nowhere,
     shared,
     with_places,
 )
@@ -59,9 +58,6 @@ CROWD = 10**7
 
 PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
 """The functions of the model that the loop names."""
-
-WITHOUT_PLACE: Mapping[str, Function] = {**PARTS, "newcomers": no_newcomers}
-"""Those under a policy that leaves newcomers to ``refresh``."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +162,8 @@ class SlottedScenario(Scenario):
         self, policy: Policy, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
     ) -> Engine:
         """Return the loop over slots at work."""
-        parts = WITHOUT_PLACE if policy.place is place_nowhere else PARTS
-        return _Slots(self.stream(arrival_rng, start_rng), state, parts)
+        del policy
+        return _Slots(self.stream(arrival_rng, start_rng), state)
 
     def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Stream:
         """Return the stream of jobs: those that wait in slot 0, and those that come."""
@@ -200,11 +196,12 @@ class _Slots(Engine):
     """The loop over slots at work."""
 
     loop = staticmethod(loop.run)
+    parts = PARTS
     part = 1 << 17
     kind = np.int64
 
-    def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
-        self.stream, self.parts = stream, parts
+    def __init__(self, stream: Stream, state: State) -> None:
+        self.stream = stream
         self.jobs = Jobs(new_event_list(len(state.after), np.int64), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
