@@ -30,6 +30,9 @@ FRESH_SEED = 20261122
 SECOND_FRESH_SEED = 20261123
 """Of those that were made smaller once more."""
 
+THIRD_FRESH_SEED = 20261126
+"""Of those that were made smaller a third time."""
+
 
 class Decisions:
     """The decisions of one claim.

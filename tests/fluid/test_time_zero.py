@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bounds.cli import run
 from fluid.experiment.grid import read_grid
@@ -23,6 +25,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.measures import ARRIVAL, KINDS, START
 from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.loop import fill, join, new_lines
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete
@@ -58,6 +61,16 @@ def test_a_queue_drains_by_the_clock(name: str) -> None:
     if name != "randomized-sampling":  # which finds servers by chance
         assert done.queue.tolist() == [max(0, 20 - 3 * (n + 1)) for n in range(30)]
         assert [at for at, *_ in rows(done, START)] == [float(n // 3) for n in range(20)]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+def test_lines_are_filled_as_if_each_job_joined(types: list[int]) -> None:
+    works = np.random.default_rng(len(types)).random(len(types))
+    filled, joined = (new_lines(5, 64) for _ in range(2))
+    fill(filled, np.array(types), works)
+    for job_type, work in zip(types, works.tolist(), strict=True):
+        join(joined, job_type, 0.0, work)
+    assert all(np.array_equal(one, other) for one, other in zip(filled, joined, strict=True))
 
 
 @pytest.mark.parametrize("name", CONTINUOUS)

@@ -2,8 +2,8 @@
 
 The mutants are those of cosmic-ray, as for the checker (`tests.checker.mutants`), but for removed decorators, which say
 how a function is compiled and not what it does. Every N-th of all files together is taken. A mutant is an edit of a
-copy of the project; it is noticed by the first of the claims that replay the policies of its file, or of their tests,
-that fails or takes several times the processor time that it takes without a mutant. Verdicts are written as they come,
+copy of the project; it is noticed by the first of the claims and tests that `mutants.toml` names for its file that
+fails or takes several times the processor time that it takes without a mutant. Verdicts are written as they come,
 and a run that is started again goes on where the last one ended.
 """
 
@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.checker import mutants as cosmic
-from tests.mutants.__main__ import ROOT, copied
+from tests.mutants.__main__ import ROOT, copied, mutants
 
 POLICIES = "fluid/simulation"
 VERDICTS = ROOT / "build" / "drawn_mutants.jsonl"
@@ -32,28 +32,23 @@ EVERY = 40
 LEAST = 90
 """Per cent that must be noticed."""
 
-SLOTS, QUEUES = ("tests/fluid/test_slots.py",), ("tests/fluid/test_queue.py",)
-RESERVATION = ("autoscaling/algorithm-2-as-printed", "tests/fluid/test_reservation.py", "tests/fluid/test_policies.py")
-COMPARISON = ("autoscaling/comparison-policies", "tests/fluid/test_policies.py")
-JUDGES = {
-    "loss/policies/dra.py": RESERVATION,
-    "loss/policies/greedy_stages.py": RESERVATION,
-    "loss/policies/slot_lists.py": RESERVATION,
-    "loss/policies/preemption.py": ("autoscaling/preemption-as-printed", *RESERVATION[1:]),
-    "loss/policies/static.py": COMPARISON,
-    "loss/policies/unreserved.py": COMPARISON,
-    "queue/policies/max_weight_local.py": ("nonpreemptive/max-weight-local-as-printed", *QUEUES),
-    "queue/policies/nonpreemptive.py": ("nonpreemptive/algorithm-1-as-printed", *QUEUES),
-    "queue/policies/randomized_sampling.py": ("nonpreemptive/randomized-sampling-as-described", *QUEUES),
-    "slotted/policies/best_fit.py": (
-        *(f"throughput/{name}-as-printed" for name in ("bf-js", "bf-j", "bf-s", "fifo-ff")),
-        *SLOTS,
-    ),
-    "slotted/policies/max_weight.py": ("throughput/max-weight-as-printed", *SLOTS),
-    "slotted/policies/vqs.py": ("throughput/vqs-as-printed", *SLOTS),
-    "slotted/policies/vqs_bf.py": ("throughput/vqs-bf-as-printed", *SLOTS),
-}
-"""The claims and tests of each file, in the order in which they are asked."""
+OTHERS = {"loss/policies/slot_lists.py": ("loss/policies/dra.py", "loss/policies/greedy_stages.py")}
+"""A file that no named mutant breaks, and those whose claims and tests stand for it."""
+
+FILES = sorted(
+    path.relative_to(ROOT / POLICIES).as_posix()
+    for path in (ROOT / POLICIES).glob("*/policies/*.py")
+    if path.name != "__init__.py"
+)
+
+
+@cache
+def judges(file: str) -> tuple[tuple[str, ...], ...]:
+    """Return what is asked of the mutants of a file: each claim that its named mutants name, then all their tests."""
+    files = [f"{POLICIES}/{one}" for one in OTHERS.get(file, (file,))]
+    named = [mutant for mutant in mutants() if mutant.file in files]
+    claims = dict.fromkeys((mutant.claim,) for mutant in named)
+    return (*claims, tuple(dict.fromkeys(mutant.test for mutant in named)))
 
 
 def drawn(every: int, first: int) -> Iterator[tuple[str, str, cosmic.Mutant]]:
@@ -61,7 +56,7 @@ def drawn(every: int, first: int) -> Iterator[tuple[str, str, cosmic.Mutant]]:
     table = tomllib.loads(cosmic.CONFIG.read_text())["cosmic-ray"]["filters"]["operators-filter"]
     excluded = [*table["exclude-operators"], "core/RemoveDecorator$"]
     everything = (
-        (file, mutant) for file in JUDGES for mutant in cosmic.mutants((ROOT / POLICIES / file).read_text(), excluded)
+        (file, mutant) for file in FILES for mutant in cosmic.mutants((ROOT / POLICIES / file).read_text(), excluded)
     )
     for file, mutant in islice(everything, first, None, every):
         parts = [text for _, text in cosmic.statements((ROOT / POLICIES / file).read_text())]
@@ -69,12 +64,17 @@ def drawn(every: int, first: int) -> Iterator[tuple[str, str, cosmic.Mutant]]:
         yield file, "".join(parts), mutant
 
 
-def ends_well(judge: str, root: Path, seconds: int) -> bool:
-    """Run a claim or a test file in the copy as plain Python; return whether it succeeds within its CPU time."""
-    command = (sys.executable, "-B", "-m", "packproof", "verify", judge)
-    if judge.endswith(".py"):
+def is_test(judge: tuple[str, ...]) -> bool:
+    """Return whether a judge is tests, not a claim."""
+    return "::" in judge[0]
+
+
+def ends_well(judge: tuple[str, ...], root: Path, seconds: int) -> bool:
+    """Run a claim or tests in the copy as plain Python; return whether they succeed within their CPU time."""
+    command = (sys.executable, "-B", "-m", "packproof", "verify", *judge)
+    if is_test(judge):
         options = ("-n", "0", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly")
-        command = (sys.executable, "-B", "-m", "pytest", *options, judge)
+        command = (sys.executable, "-B", "-m", "pytest", *options, *judge)
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
@@ -85,25 +85,25 @@ def ends_well(judge: str, root: Path, seconds: int) -> bool:
 
 
 @cache
-def limit(judge: str, root: Path) -> int:
-    """Return the CPU seconds that a claim or a test file may take: five times what it takes without a mutant."""
+def limit(judge: tuple[str, ...], root: Path) -> int:
+    """Return the CPU seconds that a claim or tests may take: five times what they take without a mutant."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if not ends_well(judge, root, 600):
-        raise RuntimeError(f"{judge} fails without a mutant")
+        raise RuntimeError(f"{' '.join(judge)} fails without a mutant")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return int(5 * (after.ru_utime - before.ru_utime)) + 5
 
 
 def noticed_by(file: str, source: str, root: Path) -> str:
-    """Return the first claim or test that notices a mutant, or nothing."""
+    """Return the first claim or the first tests that notice a mutant, or nothing."""
     place = root / POLICIES / file
     before = place.read_text()
-    for judge in JUDGES[file]:
+    for judge in judges(file):
         seconds = limit(judge, root)  # without the mutant, and only where it is needed
         place.write_text(source)
         try:
             if not ends_well(judge, root, seconds):
-                return judge
+                return " ".join(judge)
         finally:
             place.write_text(before)
     return ""
@@ -127,7 +127,7 @@ def main() -> int:
                 verdicts[key] = noticed_by(file, source, root)
                 with VERDICTS.open("a") as stream:
                     stream.write(json.dumps([*key, verdicts[key]]) + "\n")
-            taken, tests = taken + 1, tests + verdicts[key].endswith(".py")
+            taken, tests = taken + 1, tests + "::" in verdicts[key]
             if not verdicts[key]:
                 alive.append(key)
                 print(f"{file}:{mutant.line}: {mutant.operator}: {mutant.change}", flush=True)

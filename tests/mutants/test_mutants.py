@@ -8,7 +8,7 @@ import pytest
 
 from bounds.results import modules
 from tests.mutants.__main__ import ROOT, Mutant, copied, mutants, noticed
-from tests.mutants.drawn import JUDGES, POLICIES
+from tests.mutants.drawn import FILES, is_test, judges
 
 MUTANTS = mutants()
 KNOWN = modules()
@@ -30,12 +30,13 @@ def test_mutants_are_many_and_distinct() -> None:
     assert len({(mutant.file, mutant.old, mutant.new) for mutant in MUTANTS}) == len(MUTANTS)
 
 
-def test_every_policy_file_has_claims_and_tests_that_judge_its_mutants() -> None:
-    policies = {str(path.relative_to(ROOT / POLICIES)) for path in (ROOT / POLICIES).glob("*/policies/*.py")}
-    assert set(JUDGES) == {path for path in policies if not path.endswith("__init__.py")}
-    for judges in JUDGES.values():
-        assert judges[0] in KNOWN
-        assert all(judge in KNOWN or (ROOT / judge).is_file() for judge in judges)
+@pytest.mark.parametrize("file", FILES)
+def test_a_claim_and_tests_judge_the_mutants_of_every_policy_file(file: str) -> None:
+    *claims, tests = judges(file)
+    assert claims
+    assert tests
+    assert not any(is_test(claim) for claim in claims)
+    assert is_test(tests)
 
 
 def test_three_mutants_are_noticed(tmp_path: Path) -> None:

@@ -82,6 +82,17 @@ def join(lines: Lines, job_type: int, arrival: float, work: float) -> None:
     lines.last[job_type] = at
 
 
+def fill(lines: Lines, types: NDArray[np.int32], works: NDArray[np.float64]) -> None:
+    """Let jobs come at time 0 into new lines, as if each of them joined in turn."""
+    count = len(types)
+    lines.work[:count] = works
+    lines.free[0] = lines.after[count - 1]  # the free places of new lines are in order
+    for kind in np.unique(types):
+        places = np.flatnonzero(types == kind)
+        lines.after[places] = np.append(places[1:], -1)
+        lines.first[kind], lines.last[kind] = places[0], places[-1]
+
+
 @step
 def leave(lines: Lines, job_type: int) -> tuple[float, float]:
     """Take the first job of a line; return its arrival and its work."""
@@ -211,9 +222,9 @@ def open_queue(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, w
     measures.events[0] += len(waiting.types)
     measures.arrivals[0] += count
     state.waiting[:] += count
-    for kind, work in zip(waiting.types.tolist(), waiting.durations.tolist(), strict=True):
+    fill(jobs.lines, waiting.types, waiting.durations)
+    for kind in waiting.types[: len(measures.log)].tolist():
         note(measures, ARRIVAL, kind, -1, -1)
-        join(jobs.lines, kind, 0.0, work)
     settle(state, jobs, measures, draws)
     # a job that starts may let one of another type start, so the types take turns until none does
     before = -1
