@@ -1,9 +1,10 @@
-"""The threshold of `admission tune` beside brute force: ``python -m benchmarks.tuning [CLUSTERS [RUNS]]``.
+"""The threshold of `admission tune` beside brute force: ``python -m benchmarks.tuning [CLUSTERS [RUNS [WORLDS]]]``.
 
 Small clusters are drawn, half of known kinds and half with priors, with the three policies in turn. `tune` answers as
-its command does by default (40 worlds, 8 thresholds on the ladder). Brute force runs `RUNS` other worlds at each of up
-to 30 thresholds over their range, and takes the largest one whose pooled share meets the SLA there, without any fit.
-Share and utilisation are those in the worlds of brute force.
+its command does by default (8 thresholds on the ladder, 40 worlds unless `WORLDS` says otherwise). Brute force runs
+`RUNS` other worlds at each of up to 30 thresholds over their range, and takes the largest one whose pooled share meets
+the SLA there, without any fit. Share and utilisation are those in the worlds of brute force. An interval of `tune`
+covers brute force if it meets the step of thresholds on which brute force passes the SLA.
 """
 
 from __future__ import annotations
@@ -53,14 +54,15 @@ class Row:
     thresholds: tuple[float, float]  # of tune and of brute force
     shares: tuple[Interval, Interval]
     lost: Interval  # utilisation of brute force less that of tune, 95 %, paired over worlds
+    covers: bool  # whether the interval of tune meets the step between the threshold of brute force and the next one
 
 
-def compared(number: int, runs: int) -> Row | None:
+def compared(number: int, runs: int, worlds: int) -> Row | None:
     """Tune a cluster's policy, and try thresholds; None if no threshold of either meets the SLA."""
     cluster, sla = drawn_cluster(number)
     policy = AdmissionPolicy(POLICIES[number % 3])
     try:
-        tuned = tune(cluster, policy, sla, UNTIL, warmup=WARMUP, seed=SEED + number)
+        tuned = tune(cluster, policy, sla, UNTIL, warmup=WARMUP, seed=SEED + number, replications=worlds)
     except InputError as refusal:
         print(f"{number:3} {policy.name:7} {refusal}", flush=True)
         return None
@@ -77,17 +79,19 @@ def compared(number: int, runs: int) -> Row | None:
     best = meets[-1]
     used = [np.array([run.utilisation for run in results[n].runs]) for n in (best, 0)]
     shares = (ratio_interval(*totals[0]), ratio_interval(*totals[best]))
-    return Row(policy.name, sla, (tuned.policy.threshold, thresholds[best].threshold), shares, paired(*used))
+    next_one = thresholds[best + 1].threshold if best + 1 < len(thresholds) else np.inf
+    covers = tuned.interval[0] <= next_one and thresholds[best].threshold <= tuned.interval[1]
+    return Row(policy.name, sla, (tuned.policy.threshold, thresholds[best].threshold), shares, paired(*used), covers)
 
 
 def main() -> None:
     """Print the table, and what it comes to."""
-    numbers = [int(text) for text in sys.argv[1:3]]
-    clusters, runs = numbers + [20, 300][len(numbers) :]
+    numbers = [int(text) for text in sys.argv[1:4]]
+    clusters, runs, worlds = numbers + [20, 300, 40][len(numbers) :]
     begin, rows = process_time(), []
     print("  # policy  SLA    threshold: tune, brute force   share [95 %]: tune               utilisation lost [95 %]")
     for number in range(clusters):
-        row = compared(number, runs)
+        row = compared(number, runs, worlds)
         if row is None:
             continue
         rows.append(row)
@@ -96,9 +100,10 @@ def main() -> None:
               f"{share.mean:.4f} [{share.low:.4f}, {share.high:.4f}]   "
               f"{lost.mean:+.4f} [{lost.low:+.4f}, {lost.high:+.4f}]", flush=True)  # fmt: skip
     losses = np.array([row.lost.mean for row in rows])
-    beyond = sum(row.shares[0].low > row.sla for row in rows)
+    beyond, covers = sum(row.shares[0].low > row.sla for row in rows), sum(row.covers for row in rows)
     print(f"{len(rows)} clusters: utilisation lost {losses.mean():+.4f} on average, from {losses.min():+.4f} to "
           f"{losses.max():+.4f}; share significantly above the SLA in {beyond}; "
+          f"intervals of tune cover brute force in {covers}; "
           f"{process_time() - begin:.0f} s of CPU")  # fmt: skip
 
 

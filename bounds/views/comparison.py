@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
-from bounds.views.panels import Chart, Curve, in_rows
+from bounds.views.panels import Chart, Curve, above_zero, in_rows
 from bounds.views.pictures import save, styled
 from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
 from bounds.views.tables import aligned
@@ -216,11 +216,10 @@ def _delays(results: Sequence[Result[Any]]) -> Chart:
         apart = 0.5 * (place + 0.5) / len(results) - 0.25  # policies stand side by side around each tick
         every = [result.delay(), result.quantile_interval(0.95), result.quantile_interval(0.99)]
         points = [(at + apart, x) for at, x in enumerate(every) if np.isfinite(x.mean)]
-        low = [max(0.0, x.low) if np.isfinite(x.low) else x.mean for _, x in points]
+        low = [x.low if np.isfinite(x.low) else x.mean for _, x in points]
         high = [x.high if np.isfinite(x.high) else x.mean for _, x in points]
-        curves.append(
-            Curve(result.policy.name, [at for at, _ in points], [x.mean for _, x in points], low, high, "marks")
-        )
+        places, means = [at for at, _ in points], [x.mean for _, x in points]
+        curves.append(above_zero(Curve(result.policy.name, places, means, low, high, "marks")))
     ticks = [(0.0, "mean"), (1.0, "95 %"), (2.0, "99 %")]
     delay = f"delay ({unit_of_time(results[0].scenario)})"
     return Chart("quantile (of all jobs)", delay, curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)

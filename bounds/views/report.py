@@ -28,10 +28,10 @@ Pictures = list[tuple[str, Panel]]  # captions and panels
 class Kind(NamedTuple):
     """How the answer of a command becomes a report.
 
-    `told` makes the sentence and the pictures of the answer; `evidence` has a rank for each statement.
+    `summary` makes the sentence and the pictures of the answer; `evidence` has a rank for each statement.
     """
 
-    told: Callable[[Document], tuple[str, Pictures]]
+    summary: Callable[[Document], tuple[str, Pictures]]
     evidence: Sequence[tuple[str, str]]
 
 
@@ -66,7 +66,7 @@ def report_page(document: Document, command: str) -> str:
         raise InputError(f"made.command: expected one of {', '.join(KINDS)}, got {command[:60]!r}")
     kind = KINDS[name]
     try:
-        sentence, panels = kind.told(document)
+        sentence, panels = kind.summary(document)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise InputError(f"expected a whole answer of packproof {name} --json, {error!r} is missing in it") from None
     made = document.get("made", {})
@@ -128,6 +128,15 @@ def _assumptions(document: Document) -> list[str]:
 
 HIDDEN = ("made", "certificate", "sentence", "instance", "log", "trace", "left_out", "plan")
 
+WORDS = {
+    "carries": "servers that carry the mean workload",
+    "peak": "servers that hold the fullest instant",
+    "at": "seconds after the first arrival",
+    "one_less": "on one server less",
+    "range": "on resampled logs",
+}
+"""What a reader is told instead of a key that says too little."""
+
 
 def _tables(document: Document) -> Iterator[Table]:
     """Yield the numbers of an answer: one table of single ones, one for each list or mapping."""
@@ -186,7 +195,7 @@ def _cell(value: Any) -> str:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return WORDS.get(name, name.replace("_", " "))
 
 
 # ---- kinds -----------------------------------------------------------------------------------------------------------

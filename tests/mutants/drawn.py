@@ -127,7 +127,7 @@ def main() -> int:
                 verdicts[key] = noticed_by(file, source, root)
                 with VERDICTS.open("a") as stream:
                     stream.write(json.dumps([*key, verdicts[key]]) + "\n")
-            taken, tests = taken + 1, tests + "::" in verdicts[key]
+            taken, tests = taken + 1, tests + ("::" in verdicts[key])
             if not verdicts[key]:
                 alive.append(key)
                 print(f"{file}:{mutant.line}: {mutant.operator}: {mutant.change}", flush=True)
