@@ -93,8 +93,8 @@ def fit(
     with progress() as say:
         say("reading and fitting")
         watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within)
-        cores = capacity or watched.most_cores
-        if not cores:
+        cores = watched.most_cores if capacity is None else capacity
+        if cores is None:
             raise InputError("--capacity: missing, expected it where a row is a deployment")
         with naming(log, ("data",)):
             fitted = fit_log(watched, is_poisson=is_poisson)

@@ -55,7 +55,7 @@ def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compar
             deployments=len(log.arrival), open=0 if log.cores is None else int((log.cores > 0).sum()),
             shut_down=int(seen.shut.sum()),
             scale_outs=int(seen.scale_outs.sum()), core_ends=int(seen.core_deaths.sum()), hours=log.watch,
-            most_cores=log.most_cores or None, notes=log.notes,
+            most_cores=log.most_cores, notes=log.notes,
         ),
         capacity=cluster.capacity,
         initial="1 + poisson" if cluster.priors.initial.is_poisson else "observed",

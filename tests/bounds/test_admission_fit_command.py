@@ -98,6 +98,7 @@ BAD = [
         ":2: core_time: expected at least the lifetime, in seconds unless the header has a unit",
     ),
     (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected it where a row is a deployment"),
+    (VMS + "a,0,0\nb,1,1\n", "data: expected several deployments, with core ends and scale-outs, got 2 with 2"),
 ]
 
 
@@ -112,6 +113,20 @@ def test_bad_logs_get_one_line(text: str, expected: str, tmp_path: Path, capsys:
     assert expected in line
     assert "Traceback" not in last
     assert not out.exists()
+
+
+def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A deployment without an end has ten core-hours: enough if the watch ends after 10 hours, too few after 100."""
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_hours\n0,,1,0,0,0,10\n"
+                    + "3600,32400,2,1,1,3,20\n" * 2)  # fmt: skip
+    told = []
+    for end in ("10", "100"):
+        run(["admission", "fit", str(path), "--capacity", "9", "--to", end, "--replications", "119"])
+        told.append("core_hours: expected at least the lifetime" in capsys.readouterr().err)
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize(

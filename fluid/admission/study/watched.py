@@ -111,8 +111,8 @@ class TenantLog:
     cores : int64[n], optional
         Active at the end of the watch, 0 of a deployment that is over; None where nothing asks for them.
     names : sequence of str, length n, optional
-    most_cores : int
-        Most cores that were active at once; 0 where the log does not say.
+    most_cores : int, optional
+        Most cores that were active at once; None where the log does not say.
     notes : tuple of str
         What was guessed, assumed and left out, one sentence each.
     present : TenantLog, optional
@@ -127,7 +127,7 @@ class TenantLog:
     from_first: bool
     cores: NDArray[np.int64] | None = None
     names: NDArray[Any] | None = None
-    most_cores: int = 0
+    most_cores: int | None = None
     notes: tuple[str, ...] = ()
     present: TenantLog | None = None
 
