@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,13 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.answers import schema
+from examples.tenant_log import CLUSTER, HOURS, SEED, rows_of
+from fluid.admission.law.admission_files import read_admission, read_state
+from fluid.admission.simulation.decision import arriving, needed
+from fluid.admission.simulation.world import draw_world
+from fluid.admission.study.estimation import fit_log
+from fluid.admission.study.goodness import goodness_of_fit
+from fluid.admission.study.tenant_log import read_tenant_log
 
 LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
 FIT = ["admission", "fit", str(LOG), "--replications", "119"]
@@ -23,8 +31,10 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     jsonschema.validate(answer, schema("admission_fit"))
     assert answer["made"]["inputs"] == {str(LOG): hashlib.sha256(LOG.read_bytes()).hexdigest()}
     numbers = {row["name"]: row for row in answer["parameters"]}
-    truth = {"arrival_rate": 0.16, "mu.shape": 2, "mu.rate": 60, "lambda.shape": 1.5, "lambda.rate": 1.2,
-             "kappa": 1.1, "delta": 0.2, "sigma.shape": 1.2, "sigma.rate": 0.8}  # fmt: skip
+    laws = CLUSTER.priors
+    truth = {"arrival_rate": CLUSTER.arrival_rate, "mu.shape": laws.mu.shape, "mu.rate": laws.mu.rate,
+             "lambda.shape": laws.lam.shape, "lambda.rate": laws.lam.rate, "kappa": laws.kappa, "delta": laws.delta,
+             "sigma.shape": laws.sigma.shape, "sigma.rate": laws.sigma.rate}  # fmt: skip
     assert numbers.keys() == truth.keys()
     for name, value in truth.items():
         assert abs(numbers[name]["value"] - value) < 4 * numbers[name]["standard_error"], name
@@ -38,7 +48,45 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("initial", ["poisson", "observed"])
+def test_the_answer_is_that_of_the_library(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Estimates, the file, goodness of fit, the deployments of now, and a decision with both files."""
+    own, now = tmp_path / "own.toml", tmp_path / "now.csv"
+    options = ["--capacity", "100", "--initial", initial, "--seed", "5", "--out", str(own), "--tenants", str(now)]
+    assert run([*FIT, *options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    log = read_tenant_log(LOG)
+    fitted, cluster = fit_log(log, is_poisson=initial == "poisson"), read_admission(own)
+    numbers = {row["name"]: (row["value"], row["standard_error"], *row["ci95"]) for row in answer["parameters"]}
+    rate, count = (len(log.arrival) - 1) / log.watch, len(log.arrival) - 1  # the first arrival began the watch
+    assert numbers.pop("arrival_rate")[:2] == pytest.approx((rate, rate / count**0.5))
+    assert numbers == {name: pytest.approx(row) for name, row in fitted.estimates().items()}
+    assert answer["log_likelihood"] == pytest.approx(fitted.log_likelihood)
+    assert (cluster.capacity, cluster.arrival_rate) == (100, pytest.approx(rate, rel=1e-5))
+    counts = Counter(log.initial.tolist() if initial == "observed" else [])
+    assert dict(zip(cluster.priors.initial.sizes, cluster.priors.initial.probabilities, strict=True)) == pytest.approx(
+        {size: n / len(log.initial) for size, n in counts.items()}
+    )
+    for law in ("mu", "lam", "sigma"):
+        expected = getattr(fitted.priors, law)
+        assert vars(getattr(cluster.priors, law)) == pytest.approx(vars(expected), rel=1e-5)
+    compared = goodness_of_fit(cluster, log, replications=119, seed=5)
+    assert {one["name"]: (one["distance"], one["p_value"]) for one in answer["goodness"]} == {
+        one.name: (pytest.approx(one.distance), one.p_value) for one in compared
+    }
+    # the cores of now, counted in the world that made the log
+    rows = rows_of(draw_world(CLUSTER, HOURS, SEED), HOURS)
+    cores = Counter(name for name, _, end in rows if end is None)
+    tenants = read_state(now)
+    assert sorted(tenant.cores for tenant in tenants) == sorted(cores.values())
+    assert run(["admission", "decide", str(own), "--state", str(now), "--arriving", "4", "--json"]) == 0
+    decided = json.loads(capsys.readouterr().out)
+    expected_numbers = needed(cluster, tenants, arriving(cluster, 4))
+    assert {name: decided[name] for name in ("zeroth", "first", "second")} == pytest.approx(vars(expected_numbers))
+
+
+@pytest.mark.parametrize("initial", ["poisson", "observed"])
 def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That they end well; `test_admission_command.py` has their numbers."""
     own = str(tmp_path / "own.toml")
     now = str(tmp_path / "now.csv")
     assert run([*FIT, "--out", own, "--initial", initial, "--capacity", "100", "--tenants", now]) == 0
