@@ -20,6 +20,7 @@ from bounds.cli.options import (
     SeedOption,
     StoreFile,
     WorkersOption,
+    named_values,
     refuse_no_time,
 )
 from theory.errors import InputError
@@ -214,15 +215,13 @@ def law(
 
 def parameters_of(text: str) -> tuple[float, float, float]:
     """Read ``mu=X,lambda=Y,sigma=Z`` in any order."""
-    values: dict[str, float] = {}
-    for part in text.split(","):
-        name, sign, value = (word.strip() for word in part.partition("="))
-        if not sign or name not in ("mu", "lambda", "sigma") or name in values:
-            raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
-        values[name] = numbers_of(value, f"--given {name}")[0]
-    if len(values) < 3 or values["mu"] <= 0 or min(values.values()) < 0:
+    words = named_values("--given", text.split(","), "mu=X,lambda=Y,sigma=Z", got=text)
+    if words.keys() != {"mu", "lambda", "sigma"}:
+        raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
+    mu, rate, sigma = (numbers_of(words[name], f"--given {name}")[0] for name in ("mu", "lambda", "sigma"))
+    if mu <= 0 or rate < 0 or sigma < 0:
         raise InputError(f"--given: expected mu greater than 0, lambda and sigma of at least 0, got {text!r}")
-    return values["mu"], values["lambda"], values["sigma"]
+    return mu, rate, sigma
 
 
 @group.command(

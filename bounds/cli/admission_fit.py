@@ -10,7 +10,7 @@ import typer
 
 from bounds.cli.admission import group
 from bounds.cli.app import progress, show
-from bounds.cli.options import JsonFlag, PlotFile, SeedOption, announcing
+from bounds.cli.options import JsonFlag, PlotFile, SeedOption, announcing, named_values
 from theory.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def fit(
     from theory.files.instances import write_tables
     from theory.files.places import write_text
 
-    named, is_poisson = columns_named(columns or []), is_poisson_named(initial)
+    named = named_values("--column", columns or [], "NAME=HEADER, each name once")
+    is_poisson = is_poisson_named(initial)
     with progress() as say:
         say("reading and fitting")
         watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within)
@@ -128,14 +129,3 @@ def watched_log(log: Path, **how: Any) -> TenantLog:
     for note in watched.notes:
         print(f"{log}: {note}", file=sys.stderr)
     return watched
-
-
-def columns_named(options: list[str]) -> dict[str, str]:
-    """Read ``NAME=HEADER``, each name once."""
-    named: dict[str, str] = {}
-    for option in options:
-        name, sign, header = (part.strip() for part in option.partition("="))
-        if not sign or not header or name in named:
-            raise InputError(f"--column: expected NAME=HEADER, each name once, got {option!r}")
-        named[name] = header
-    return named
