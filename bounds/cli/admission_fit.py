@@ -99,7 +99,7 @@ def fit(
             raise InputError("--capacity: missing, expected it where a row is a deployment")
         with naming(log, ("data",)):
             fitted = fit_log(watched, is_poisson=is_poisson)
-        document = fit_document(watched, fitted, cores, is_poisson=is_poisson)
+        document = fit_document(watched, fitted, cores)
         cluster = parse_admission(document, str(out or log))
         compared = goodness_of_fit(cluster, watched, replications=replications, seed=seed, progress=say)
     if out is not None:

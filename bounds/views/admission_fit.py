@@ -19,7 +19,7 @@ DOUBTED = 0.05
 """Level at which a fit is doubted, all quantities together (Bonferroni); 119 simulated logs can reach it for six."""
 
 
-def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: bool) -> dict[str, Any]:
+def fit_document(log: TenantLog, fitted: Fitted, capacity: int) -> dict[str, Any]:
     """Return the file of the cluster; six digits are far more than standard errors leave."""
     import numpy as np
 
@@ -29,7 +29,7 @@ def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: b
     p = fitted.priors
     laws = (("mu", p.mu), ("lambda", p.lam), ("sigma", p.sigma))
     initial: Any = "1 + poisson"
-    if not is_poisson:
+    if not p.initial.is_poisson:  # shares as fractions, whose sum is 1
         sizes, counts = np.unique(log.initial, return_counts=True)
         initial = {"sizes": sizes.tolist(), "probabilities": [f"{n}/{len(log.initial)}" for n in counts.tolist()]}
     return {
@@ -48,7 +48,7 @@ def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compar
     rate = log.arrivals / log.watch
     error = rate / log.arrivals**0.5  # of a Poisson process: the square root of the count
     rows = {"arrival_rate": (rate, error, rate - 1.96 * error, rate + 1.96 * error), **fitted.estimates()}
-    seen, few = log.seen, DOUBTED / max(len(compared), 1)
+    seen, few = log.seen, DOUBTED / len(compared)
     return encode_answer(
         "admission_fit",
         log=Fields(
@@ -87,9 +87,8 @@ def fit_lines(answer: Answer) -> list[str]:
     ]
     if not answer.converged:
         lines.append("the search ended at no maximum: the log does not decide these laws")
-    if answer.goodness:
-        lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
-        lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
-        doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
-        lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
+    lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
+    lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
+    doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
+    lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
     return lines
