@@ -353,12 +353,12 @@ def tuned_policy(
     """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
     from fluid.admission.study.tuning import tune
 
-    with telling_and_keeping(store) as (say, runs):
-        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=runs).policy
+    with progress_and_store(store) as (say, stored):
+        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=stored).policy
 
 
 @contextmanager
-def telling_and_keeping(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
+def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
     """Tell how far the runs within the block are, and keep them in a store if there is one."""
     from fluid.experiment.store import Store
 
@@ -413,10 +413,10 @@ def simulate(
         name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         runs = simulate_admission(
             cluster, chosen, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            most=most, workers=workers, engine=engine, progress=say, store=kept,
+            most=most, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     answer = simulated_answer(chosen, runs)
     show(answer, lambda: simulated_lines(answer), as_json=as_json)
@@ -456,10 +456,10 @@ def tune(
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
     chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            steps=steps, workers=workers, engine=engine, progress=say, store=kept,
+            steps=steps, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
@@ -522,10 +522,10 @@ def compare(
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
     cluster = resized(read_admission(file), capacity, arrival_rate)
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
-            workers=workers, engine=engine, progress=say, store=kept,
+            workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
         say("the bound for all policies ...")
         bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=pilots)

@@ -75,7 +75,7 @@ def test_gradients_are_those_of_differences() -> None:
     counts = GammaPoisson(np.array([0, 3, 9]), np.array([1.0, 2.0, 0.5]))
     laws = [[Gamma(2 * np.exp(s), 3.0), Gamma(2.0, 3 * np.exp(s))] for s in (-1e-5, 1e-5)]
     ends = [[counts.log_likelihood(law) for law in pair] for pair in laws]
-    assert counts.and_score(Gamma(2.0, 3.0))[1] == pytest.approx((np.array(ends[1]) - ends[0]) / 2e-5, abs=1e-6)
+    assert counts.value_and_score(Gamma(2.0, 3.0))[1] == pytest.approx((np.array(ends[1]) - ends[0]) / 2e-5, abs=1e-6)
 
 
 def written(path: Path, world: World, hours: float = HOURS) -> Path:
