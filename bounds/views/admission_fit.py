@@ -86,7 +86,7 @@ def fit_lines(answer: Answer) -> list[str]:
         *aligned(table, right=3),
     ]
     if not answer.converged:
-        lines.append("the search ended at no maximum: the log does not decide these laws")
+        lines.append("the search did not end at a maximum of the likelihood: the log does not determine these laws")
     lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
     lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
     doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)

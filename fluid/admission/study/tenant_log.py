@@ -3,12 +3,14 @@
 A log has a row a VM, with a column that names its deployment, or a row a deployment, with sums over its cores. Columns
 are guessed from common headers or named, and times are read as in every log (`fluid.traces`). From a log of VMs:
 
-- VMs of a deployment that start together are its initial size, and later its scale-outs;
-- a VM is what ends at once, so it counts as one lifetime however many cores it has;
-- a deployment that ends with at least `least` VMs at once was shut down, and none of these ended on its own. One that
-  ends with a single VM may have been shut down with it, which the likelihood knows (`Watched.alone`);
-- rows without an end are censored at the end of the watch, and deployments that were there before it are left out: they
-  are those that survived.
+- the VMs of a deployment that start together at first are its initial size; VMs that start together later are one
+  scale-out;
+- the cores of a VM end together, so a VM counts as one lifetime, however many cores it has;
+- a deployment whose last VMs, at least `least`, end at the same time was shut down, and none of these VMs ended on its
+  own. Where a single VM is the last to end, it may have ended on its own or been shut down; the likelihood has both
+  (`Watched.alone`);
+- rows without an end are censored at the end of the watch. Deployments that arrived before the watch began are not
+  fitted: that they were still there says that they lived longer than others.
 """
 
 from __future__ import annotations
