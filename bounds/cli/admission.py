@@ -297,8 +297,11 @@ def decide(
 
     if arriving is None or (active is None) == (state is None):
         raise InputError(what_is_missing(active, state))
-    if (policy is None) != (threshold is None and sla is None) or (threshold is not None and sla is not None):
-        raise InputError("--policy: expected with either --threshold X or --sla X, and neither without it")
+    if policy is None and not (threshold is None and sla is None):
+        raise InputError("--policy: missing, expected the policy of --threshold or --sla: zeroth, first or second")
+    if policy is not None and (threshold is None) == (sla is None):
+        got = "neither" if sla is None else "both"
+        raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
     chosen = (
         None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
     )

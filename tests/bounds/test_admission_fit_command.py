@@ -121,7 +121,11 @@ BAD = [
     ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
     ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
     ("start,end\n0,1\n", ":1: expected a column deployment (a row a VM), or scale_outs (a row a deployment)"),
-    ("start,end,scale_outs,cores\n0,1,0,1\n", ":1: expected a column added_cores beside scale_outs"),
+    (
+        "start,end,scale_outs,cores\n0,1,0,1\n",
+        ":1: expected columns added_cores, ended_cores, core_time beside scale_outs, or --column NAME=HEADER for each",
+    ),
+    ("start,end,scale_outs,cores,added_cores,core_deaths\n0,1,0,1,0,0\n", ":1: expected a column core_time beside"),
     (VMS, "expected tasks below the header, found none with an end"),
     (VMS + "a,0,9\nb,x,9\n", ":3: start: expected a number, got 'x'"),
     (VMS + "a,5,4\n", ":2: end: expected arrival <= start <= end, got '4'"),
@@ -161,6 +165,24 @@ def test_bad_logs_get_one_line(text: str, expected: str, tmp_path: Path, capsys:
     assert expected in line
     assert "Traceback" not in last
     assert not out.exists()
+
+
+def test_sums_are_not_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(SUMS + "0,36001,1,0,0,1,36001\n" * 2)
+    assert run(["admission", "fit", str(path), "--capacity", "9", "--to", "9"]) == 2
+    expected = f"--to: expected the last moment of {path} or later, 10.01 hours after the first arrival: sums of"
+    assert expected in capsys.readouterr().err
+    run(["admission", "fit", str(path), "--capacity", "9", "--to", "10.01"])
+    assert "--to" not in capsys.readouterr().err
+
+
+def test_rows_that_may_be_deployments_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    for log, expected in (VMS + "a,0,9\nb,0,9\n", True), (VMS + "a,0,9\na,1,8\nb,0,9\n", False):
+        path.write_text(log)
+        run(["admission", "fit", str(path)])
+        assert ("--column scale_outs=HEADER" in capsys.readouterr().err) is expected
 
 
 def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(

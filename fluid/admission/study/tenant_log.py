@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 from io import StringIO
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,10 +119,15 @@ def read_tenant_log(
         trace = read_mapped(place, table)
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from None
+    final = int((trace.arrival + trace.duration).max())
     first = _moment(begin, "--from", trace) if begin else 0
-    last = _moment(end, "--to", trace) if end else int((trace.arrival + trace.duration).max())
+    last = _moment(end, "--to", trace) if end else final
     if last <= first:
         raise InputError(f"--to: expected a moment after --from and the first arrival, {place} has none between them")
+    if of_deployments and last < final:
+        hours = f"{ceil(final / HOUR * 100) / 100:,.2f} hours after the first arrival"
+        raise InputError(f"--to: expected the last moment of {place} or later, {hours}: sums of deployments cannot be "
+                         f"cut, got {end!r}")  # fmt: skip
     amounts = _amounts(place, table, trace)
     watch = Watch(first, last, bool(begin))
     if of_deployments:
@@ -151,11 +157,12 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
             fail(place, line, "", f"expected a column end, deleted_at or lifetime; found {shown}")
         of_deployments = "scale_outs" in chosen
         if not of_deployments and "deployment" not in chosen:
-            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment); "
-                                  f"found {shown}")  # fmt: skip
+            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment), or "
+                                  f"--column NAME=HEADER for one; found {shown}")  # fmt: skip
         lacking = [name for name in ("cores", *SUMS) if of_deployments and name not in chosen]
         if lacking:
-            fail(place, line, "", f"expected a column {lacking[0]} beside scale_outs; found {shown}")
+            words = f"{'columns' if len(lacking) > 1 else 'a column'} {', '.join(lacking)} beside scale_outs"
+            fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
         unit = time_unit(table, header.index(chosen["arrival"]), chosen["arrival"])
     stay = "end" if "end" in chosen else "lifetime"
     meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
@@ -262,6 +269,11 @@ def _vms(
 
 def _notes_of_vms(trace: Trace, returns: int, has_large_vms: bool) -> tuple[str, ...]:
     notes = [note for note in trace.notes if "run on" not in note]
+    if len(trace.labels) == len(trace.arrival):
+        notes.append(
+            "no deployment has two rows: if a row is a deployment, say which column counts its scale-outs "
+            "(--column scale_outs=HEADER)"
+        )
     if returns:
         notes.append(f"{returns:,} times a deployment without a VM returned, and counts as a new one then")
     if has_large_vms:
@@ -315,7 +327,6 @@ def _refuse_contradictions(
             too_little,
             "at least the lifetime, in seconds unless the header has a unit; a row without an end lives to --to",
         ),
-        "time": (trace.arrival + trace.duration > last, "a row that is over before --to, as sums cannot be cut"),
     }
     header, line = dict(table.column), trace.line
     assert line is not None
