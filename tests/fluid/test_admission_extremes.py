@@ -10,9 +10,9 @@ import pytest
 from scipy.special import gammaln
 
 from bounds.cli import run
-from fluid.admission.law.belief import Tenant
+from fluid.admission.law.belief import Observed, Tenant, exact_belief
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
-from fluid.admission.law.moments import joint_moments
+from fluid.admission.law.moments import belief_moments, joint_moments
 from fluid.admission.law.size_law import parameters_law
 from fluid.admission.simulation.decision import Needed, needed
 from theory.errors import InputError, TooLargeError
@@ -91,6 +91,22 @@ def test_moments_and_decisions_are_those_of_quadrature(shape: float, kappa: floa
         joint = joint_moments(priors, CORES, t)
         assert joint.mean == pytest.approx(mean, rel=1e-12)
         assert joint.variance == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize(("shape", "kappa"), [(0.3, -0.25), (1.0, -0.5), (2.0, -1.0)])
+def test_a_time_alive_makes_the_variance_finite(shape: float, kappa: float) -> None:
+    """After five quiet hours the mean rate of scale-outs given mu is at most 0.16 an hour; before, it is unbounded."""
+    priors, seen = priors_of(shape, kappa), Observed(core_time=20.0, alive_time=5.0)
+    for t in TIMES:
+        moments = belief_moments(exact_belief(priors, seen), CORES, t)
+        cores = 10 + int(3 * moments.mean)
+        cluster = AdmissionCluster(cores, 1.0, priors)
+        decision = needed(cluster, [], Tenant(CORES, seen), np.array([t]))
+        bound = moments.variance / (moments.variance + (cores - moments.mean) ** 2)
+        assert 0 < decision.second < 1
+        assert (decision.first, decision.second) == pytest.approx((moments.mean, bound), rel=1e-9)
+        paper = needed(cluster, [], Tenant(CORES, seen), np.array([t]), moments="paper")
+        assert paper.second == 1, "lambda is independent of mu there, so the variance is infinite"
 
 
 def test_a_law_of_known_parameters_is_never_cut_short() -> None:
