@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,10 +20,10 @@ from bounds.cli.options import (
     SeedOption,
     StoreFile,
     WorkersOption,
-    announcing,
+    named_values,
     refuse_no_time,
 )
-from theory.errors import InputError, naming
+from theory.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from fluid.admission.law.belief import Tenant
     from fluid.admission.law.cluster import AdmissionCluster
     from fluid.admission.simulation.simulate import AdmissionPolicy
-    from fluid.admission.study.watched import TenantLog
     from fluid.experiment.store import Store
 
 group = Application(
@@ -83,29 +82,6 @@ YearOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours o
 ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
 MostOption = Annotated[
     int | None, typer.Option("--most-deployments", metavar="N", min=1, help="Deployments at once, at most.")
-]
-
-ColumnsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        metavar="NAME=HEADER",
-        help="What a column is, where its header does not say it: arrival, end, lifetime, deployment, cores, "
-        "scale_outs, added_cores, ended_cores or core_time.",
-    ),
-]
-OutFile = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="OWN.toml", help="Write the cluster that was fitted.", callback=announcing()),
-]
-TenantsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--tenants",
-        metavar="NOW.csv",
-        help="Write the deployments that are there now, and what was seen of each, for decide --state.",
-        callback=announcing(),
-    ),
 ]
 
 YEAR = 8760
@@ -239,15 +215,13 @@ def law(
 
 def parameters_of(text: str) -> tuple[float, float, float]:
     """Read ``mu=X,lambda=Y,sigma=Z`` in any order."""
-    values: dict[str, float] = {}
-    for part in text.split(","):
-        name, sign, value = (word.strip() for word in part.partition("="))
-        if not sign or name not in ("mu", "lambda", "sigma") or name in values:
-            raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
-        values[name] = numbers_of(value, f"--given {name}")[0]
-    if len(values) < 3 or values["mu"] <= 0 or min(values.values()) < 0:
+    words = named_values("--given", text.split(","), "mu=X,lambda=Y,sigma=Z", got=text)
+    if words.keys() != {"mu", "lambda", "sigma"}:
+        raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
+    mu, rate, sigma = (numbers_of(words[name], f"--given {name}")[0] for name in ("mu", "lambda", "sigma"))
+    if mu <= 0 or rate < 0 or sigma < 0:
         raise InputError(f"--given: expected mu greater than 0, lambda and sigma of at least 0, got {text!r}")
-    return values["mu"], values["lambda"], values["sigma"]
+    return mu, rate, sigma
 
 
 @group.command(
@@ -323,8 +297,11 @@ def decide(
 
     if arriving is None or (active is None) == (state is None):
         raise InputError(what_is_missing(active, state))
-    if (policy is None) != (threshold is None and sla is None) or (threshold is not None and sla is not None):
-        raise InputError("--policy: expected with either --threshold X or --sla X, and neither without it")
+    if policy is None and not (threshold is None and sla is None):
+        raise InputError("--policy: missing, expected the policy of --threshold or --sla: zeroth, first or second")
+    if policy is not None and (threshold is None) == (sla is None):
+        got = "neither" if sla is None else "both"
+        raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
     chosen = (
         None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
     )
@@ -379,12 +356,12 @@ def tuned_policy(
     """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
     from fluid.admission.study.tuning import tune
 
-    with telling_and_keeping(store) as (say, runs):
-        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=runs).policy
+    with progress_and_store(store) as (say, stored):
+        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=stored).policy
 
 
 @contextmanager
-def telling_and_keeping(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
+def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
     """Tell how far the runs within the block are, and keep them in a store if there is one."""
     from fluid.experiment.store import Store
 
@@ -439,10 +416,10 @@ def simulate(
         name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         runs = simulate_admission(
             cluster, chosen, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            most=most, workers=workers, engine=engine, progress=say, store=kept,
+            most=most, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     answer = simulated_answer(chosen, runs)
     show(answer, lambda: simulated_lines(answer), as_json=as_json)
@@ -482,10 +459,10 @@ def tune(
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
     chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            steps=steps, workers=workers, engine=engine, progress=say, store=kept,
+            steps=steps, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
@@ -548,10 +525,10 @@ def compare(
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
     cluster = resized(read_admission(file), capacity, arrival_rate)
-    with telling_and_keeping(store) as (say, kept):
+    with progress_and_store(store) as (say, stored):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
-            workers=workers, engine=engine, progress=say, store=kept,
+            workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
         say("the bound for all policies ...")
         bound = pathwise_bound(cluster, until, replications=replications, seed=seed, warmup=warmup, first=pilots)
@@ -582,106 +559,6 @@ def counts_of(text: str) -> list[int]:
     if any(value < 0 or value != int(value) or value > 10_000 for value in numbers):
         raise InputError(f"--observations: expected whole numbers from 0 to 10,000, got {text!r}")
     return [int(value) for value in numbers]
-
-
-@group.command(
-    examples=(
-        "packproof admission fit examples/tenant_log.csv --out own.toml",
-        "packproof admission fit examples/tenant_log.csv --capacity 150 --to 2026-04-01 --plot fit.png",
-    )
-)
-def fit(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A row a VM, or a row a deployment.", show_default=False)],
-    out: OutFile = None,
-    tenants: TenantsFile = None,
-    capacity: Annotated[
-        int | None,
-        typer.Option("--capacity", metavar="C", min=1, help="Cores (else the most that the log has at once)."),
-    ] = None,
-    columns: ColumnsOption = None,
-    begin: Annotated[
-        str, typer.Option("--from", metavar="T", help="When the watch began: a date, or hours after the first arrival.")
-    ] = "",
-    end: Annotated[
-        str, typer.Option("--to", metavar="T", help="When the watch ended (else the log's last moment).")
-    ] = "",
-    at_once: Annotated[
-        int, typer.Option("--at-once", metavar="K", min=2, help="VMs that end at once where a deployment is shut down.")
-    ] = 2,
-    within: Annotated[
-        float, typer.Option("--within", metavar="S", min=0, max=86400, help="Seconds that are at once.")
-    ] = 0.0,
-    initial: Annotated[
-        str,
-        typer.Option("--initial", metavar="poisson|observed", help="Law of initial sizes: 1 + Poisson, or as seen."),
-    ] = "poisson",
-    replications: Annotated[
-        int,
-        typer.Option("--replications", metavar="N", min=119, max=100_000, help="Simulated logs for goodness of fit."),
-    ] = 199,
-    seed: SeedOption = 0,
-    plot: PlotFile = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Fit the laws of a cluster's deployments to a log: standard errors, goodness of fit, and a file for the others."""
-    from bounds.views.admission_fit import fit_answer, fit_document, fit_lines
-    from fluid.admission.law.admission_files import parse_admission
-    from fluid.admission.study.estimation import fit_log
-    from fluid.admission.study.goodness import goodness_of_fit
-    from fluid.admission.study.tenant_log import state_csv
-    from theory.files.instances import write_tables
-    from theory.files.places import write_text
-
-    named, is_poisson = columns_named(columns or []), is_poisson_named(initial)
-    with progress() as say:
-        say("reading and fitting")
-        watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within)
-        cores = capacity or watched.most_cores
-        if not cores:
-            raise InputError("--capacity: missing, expected it where a row is a deployment")
-        with naming(log, ("data",)):
-            fitted = fit_log(watched, is_poisson=is_poisson)
-        document = fit_document(watched, fitted, cores, is_poisson=is_poisson)
-        cluster = parse_admission(document, str(out or log))
-        compared = goodness_of_fit(cluster, watched, replications=replications, seed=seed, progress=say)
-    if out is not None:
-        write_tables(out, document)
-    if tenants is not None:
-        write_text(tenants, state_csv(watched, is_poisson=is_poisson))
-    if plot is not None:
-        from bounds.views.admission_pictures import picture_of_fit
-
-        picture_of_fit(compared, plot)
-    answer = fit_answer(watched, fitted, cluster, compared)
-    show(answer, lambda: fit_lines(answer), as_json=as_json)
-
-
-def is_poisson_named(initial: str) -> bool:
-    """Return whether a law of initial sizes is 1 + Poisson; refuse the name of none."""
-    if initial not in ("poisson", "observed"):
-        raise InputError(f"--initial: expected poisson or observed, got {initial!r}")
-    return initial == "poisson"
-
-
-def watched_log(log: Path, **how: Any) -> TenantLog:
-    """Read a log of tenants, and say what was guessed of it."""
-    from fluid.admission.study.tenant_log import read_tenant_log
-
-    watched = read_tenant_log(log, **how)
-    for note in watched.notes:
-        print(f"{log}: {note}", file=sys.stderr)
-    return watched
-
-
-def columns_named(options: list[str]) -> dict[str, str]:
-    """Read ``NAME=HEADER``, each name once."""
-    named: dict[str, str] = {}
-    for option in options:
-        name, sign, header = (part.strip() for part in option.partition("="))
-        if not sign or not header or name in named:
-            raise InputError(f"--column: expected NAME=HEADER, each name once, got {option!r}")
-        named[name] = header
-    return named
 
 
 @group.command(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bounds.cli.app import app, completed_by, print_json, show
-from bounds.cli.options import JsonFlag, read_number, to_write
+from bounds.cli.options import JsonFlag, named_values, read_number, to_write
 from theory.errors import InputError
 from theory.files.answer import print_answer
 
@@ -88,12 +88,7 @@ def pool_table(option: str, number: int, *, several: bool) -> dict[str, Any]:
     """Return ``name=A,share=2,cpu=80,memory=640`` as a table ``[[server]]``; a name and a share may be left out."""
     from theory.numbers import text
 
-    amounts: dict[str, str] = {}
-    for part in option.split(","):
-        name, equals, amount = part.partition("=")
-        if not equals or name.strip() in amounts:
-            raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {option[:60]!r}")
-        amounts[name.strip()] = amount.strip()
+    amounts = named_values("--server", option.split(","), "cpu=NUMBER,memory=NUMBER", got=option[:60])
     table: dict[str, Any] = {}
     pool_name = amounts.pop("name", None)
     if pool_name is not None or several:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from math import isfinite
@@ -167,6 +167,17 @@ def read_number(option: str, text: str) -> Fraction:
         return rational(text)
     except ValueError as error:
         raise InputError(f"{option}: expected a number, got {text[:60]!r} ({error})") from None
+
+
+def named_values(option: str, parts: Sequence[str], expected: str, got: str | None = None) -> dict[str, str]:
+    """Read parts ``NAME=VALUE``, each name once; the refusal shows the words that it got, by default the part."""
+    values: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or name in values:
+            raise InputError(f"{option}: expected {expected}, got {part if got is None else got!r}")
+        values[name] = value
+    return values
 
 
 def refuse_no_time(option: str, time: float) -> None:

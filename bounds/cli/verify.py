@@ -56,22 +56,15 @@ def verify(
     """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
     from bounds.claims import PAPERS, Level
     from bounds.results import claims, modules, verify_all
-    from bounds.results.statements import coverage
-    from bounds.views.claims import (
-        coverage_lines,
-        covered,
-        ending,
-        listed,
-        listing_lines,
-        summary_lines,
-        verdict_lines,
-        verified,
-    )
+    from bounds.views.claims import ending, listed, listing_lines, summary_lines, verdict_lines, verified
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = list(modules(names or (), paper))
     if table:
+        from bounds.results.statements import coverage
+        from bounds.views.claims import coverage_lines, covered
+
         statements = coverage(claims(chosen), PAPERS if paper is None else (paper,))
         show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
         return

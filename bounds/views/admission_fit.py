@@ -19,7 +19,7 @@ DOUBTED = 0.05
 """Level at which a fit is doubted, all quantities together (Bonferroni); 119 simulated logs can reach it for six."""
 
 
-def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: bool) -> dict[str, Any]:
+def fit_document(log: TenantLog, fitted: Fitted, capacity: int) -> dict[str, Any]:
     """Return the file of the cluster; six digits are far more than standard errors leave."""
     import numpy as np
 
@@ -29,7 +29,7 @@ def fit_document(log: TenantLog, fitted: Fitted, capacity: int, *, is_poisson: b
     p = fitted.priors
     laws = (("mu", p.mu), ("lambda", p.lam), ("sigma", p.sigma))
     initial: Any = "1 + poisson"
-    if not is_poisson:
+    if not p.initial.is_poisson:  # shares as fractions, whose sum is 1
         sizes, counts = np.unique(log.initial, return_counts=True)
         initial = {"sizes": sizes.tolist(), "probabilities": [f"{n}/{len(log.initial)}" for n in counts.tolist()]}
     return {
@@ -48,14 +48,14 @@ def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compar
     rate = log.arrivals / log.watch
     error = rate / log.arrivals**0.5  # of a Poisson process: the square root of the count
     rows = {"arrival_rate": (rate, error, rate - 1.96 * error, rate + 1.96 * error), **fitted.estimates()}
-    seen, few = log.seen, DOUBTED / max(len(compared), 1)
+    seen, few = log.seen, DOUBTED / len(compared)
     return encode_answer(
         "admission_fit",
         log=Fields(
             deployments=len(log.arrival), open=0 if log.cores is None else int((log.cores > 0).sum()),
             shut_down=int(seen.shut.sum()),
             scale_outs=int(seen.scale_outs.sum()), core_ends=int(seen.core_deaths.sum()), hours=log.watch,
-            most_cores=log.most_cores or None, notes=log.notes,
+            most_cores=log.most_cores, notes=log.notes,
         ),
         capacity=cluster.capacity,
         initial="1 + poisson" if cluster.priors.initial.is_poisson else "observed",
@@ -86,10 +86,9 @@ def fit_lines(answer: Answer) -> list[str]:
         *aligned(table, right=3),
     ]
     if not answer.converged:
-        lines.append("the search ended at no maximum: the log does not decide these laws")
-    if answer.goodness:
-        lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
-        lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
-        doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
-        lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
+        lines.append("the search did not end at a maximum of the likelihood: the log does not determine these laws")
+    lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
+    lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
+    doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
+    lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,13 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.answers import schema
+from examples.tenant_log import CLUSTER, HOURS, SEED, rows_of
+from fluid.admission.law.admission_files import read_admission, read_state
+from fluid.admission.simulation.decision import arriving, needed
+from fluid.admission.simulation.world import draw_world
+from fluid.admission.study.estimation import fit_log
+from fluid.admission.study.goodness import goodness_of_fit
+from fluid.admission.study.tenant_log import read_tenant_log
 
 LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
 FIT = ["admission", "fit", str(LOG), "--replications", "119"]
@@ -23,8 +31,10 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     jsonschema.validate(answer, schema("admission_fit"))
     assert answer["made"]["inputs"] == {str(LOG): hashlib.sha256(LOG.read_bytes()).hexdigest()}
     numbers = {row["name"]: row for row in answer["parameters"]}
-    truth = {"arrival_rate": 0.16, "mu.shape": 2, "mu.rate": 60, "lambda.shape": 1.5, "lambda.rate": 1.2,
-             "kappa": 1.1, "delta": 0.2, "sigma.shape": 1.2, "sigma.rate": 0.8}  # fmt: skip
+    laws = CLUSTER.priors
+    truth = {"arrival_rate": CLUSTER.arrival_rate, "mu.shape": laws.mu.shape, "mu.rate": laws.mu.rate,
+             "lambda.shape": laws.lam.shape, "lambda.rate": laws.lam.rate, "kappa": laws.kappa, "delta": laws.delta,
+             "sigma.shape": laws.sigma.shape, "sigma.rate": laws.sigma.rate}  # fmt: skip
     assert numbers.keys() == truth.keys()
     for name, value in truth.items():
         assert abs(numbers[name]["value"] - value) < 4 * numbers[name]["standard_error"], name
@@ -38,7 +48,45 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("initial", ["poisson", "observed"])
+def test_the_answer_is_that_of_the_library(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Estimates, the file, goodness of fit, the deployments of now, and a decision with both files."""
+    own, now = tmp_path / "own.toml", tmp_path / "now.csv"
+    options = ["--capacity", "100", "--initial", initial, "--seed", "5", "--out", str(own), "--tenants", str(now)]
+    assert run([*FIT, *options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    log = read_tenant_log(LOG)
+    fitted, cluster = fit_log(log, is_poisson=initial == "poisson"), read_admission(own)
+    numbers = {row["name"]: (row["value"], row["standard_error"], *row["ci95"]) for row in answer["parameters"]}
+    rate, count = (len(log.arrival) - 1) / log.watch, len(log.arrival) - 1  # the first arrival began the watch
+    assert numbers.pop("arrival_rate")[:2] == pytest.approx((rate, rate / count**0.5))
+    assert numbers == {name: pytest.approx(row) for name, row in fitted.estimates().items()}
+    assert answer["log_likelihood"] == pytest.approx(fitted.log_likelihood)
+    assert (cluster.capacity, cluster.arrival_rate) == (100, pytest.approx(rate, rel=1e-5))
+    counts = Counter(log.initial.tolist() if initial == "observed" else [])
+    assert dict(zip(cluster.priors.initial.sizes, cluster.priors.initial.probabilities, strict=True)) == pytest.approx(
+        {size: n / len(log.initial) for size, n in counts.items()}
+    )
+    for law in ("mu", "lam", "sigma"):
+        expected = getattr(fitted.priors, law)
+        assert vars(getattr(cluster.priors, law)) == pytest.approx(vars(expected), rel=1e-5)
+    compared = goodness_of_fit(cluster, log, replications=119, seed=5)
+    assert {one["name"]: (one["distance"], one["p_value"]) for one in answer["goodness"]} == {
+        one.name: (pytest.approx(one.distance), one.p_value) for one in compared
+    }
+    # the cores of now, counted in the world that made the log
+    rows = rows_of(draw_world(CLUSTER, HOURS, SEED), HOURS)
+    cores = Counter(name for name, _, end in rows if end is None)
+    tenants = read_state(now)
+    assert sorted(tenant.cores for tenant in tenants) == sorted(cores.values())
+    assert run(["admission", "decide", str(own), "--state", str(now), "--arriving", "4", "--json"]) == 0
+    decided = json.loads(capsys.readouterr().out)
+    expected_numbers = needed(cluster, tenants, arriving(cluster, 4))
+    assert {name: decided[name] for name in ("zeroth", "first", "second")} == pytest.approx(vars(expected_numbers))
+
+
+@pytest.mark.parametrize("initial", ["poisson", "observed"])
 def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That they end well; `test_admission_command.py` has their numbers."""
     own = str(tmp_path / "own.toml")
     now = str(tmp_path / "now.csv")
     assert run([*FIT, "--out", own, "--initial", initial, "--capacity", "100", "--tenants", now]) == 0
@@ -73,7 +121,11 @@ BAD = [
     ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
     ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
     ("start,end\n0,1\n", ":1: expected a column deployment (a row a VM), or scale_outs (a row a deployment)"),
-    ("start,end,scale_outs,cores\n0,1,0,1\n", ":1: expected a column added_cores beside scale_outs"),
+    (
+        "start,end,scale_outs,cores\n0,1,0,1\n",
+        ":1: expected columns added_cores, ended_cores, core_time beside scale_outs, or --column NAME=HEADER for each",
+    ),
+    ("start,end,scale_outs,cores,added_cores,core_deaths\n0,1,0,1,0,0\n", ":1: expected a column core_time beside"),
     (VMS, "expected tasks below the header, found none with an end"),
     (VMS + "a,0,9\nb,x,9\n", ":3: start: expected a number, got 'x'"),
     (VMS + "a,5,4\n", ":2: end: expected arrival <= start <= end, got '4'"),
@@ -98,6 +150,7 @@ BAD = [
         ":2: core_time: expected at least the lifetime, in seconds unless the header has a unit",
     ),
     (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected it where a row is a deployment"),
+    (VMS + "a,0,0\nb,1,1\n", "data: expected several deployments, with core ends and scale-outs, got 2 with 2"),
 ]
 
 
@@ -112,6 +165,38 @@ def test_bad_logs_get_one_line(text: str, expected: str, tmp_path: Path, capsys:
     assert expected in line
     assert "Traceback" not in last
     assert not out.exists()
+
+
+def test_sums_are_not_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(SUMS + "0,36001,1,0,0,1,36001\n" * 2)
+    assert run(["admission", "fit", str(path), "--capacity", "9", "--to", "9"]) == 2
+    expected = f"--to: expected the last moment of {path} or later, 10.01 hours after the first arrival: sums of"
+    assert expected in capsys.readouterr().err
+    run(["admission", "fit", str(path), "--capacity", "9", "--to", "10.01"])
+    assert "--to" not in capsys.readouterr().err
+
+
+def test_rows_that_may_be_deployments_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    for log, expected in (VMS + "a,0,9\nb,0,9\n", True), (VMS + "a,0,9\na,1,8\nb,0,9\n", False):
+        path.write_text(log)
+        run(["admission", "fit", str(path)])
+        assert ("--column scale_outs=HEADER" in capsys.readouterr().err) is expected
+
+
+def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A deployment without an end has ten core-hours: enough if the watch ends after 10 hours, too few after 100."""
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_hours\n0,,1,0,0,0,10\n"
+                    + "3600,32400,2,1,1,3,20\n" * 2)  # fmt: skip
+    told = []
+    for end in ("10", "100"):
+        run(["admission", "fit", str(path), "--capacity", "9", "--to", end, "--replications", "119"])
+        told.append("core_hours: expected at least the lifetime" in capsys.readouterr().err)
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,19 @@ import pytest
 from scipy.special import gammaln
 
 from bounds.cli import run
-from fluid.admission.law.belief import Tenant
+from fluid.admission.law.belief import Observed, Tenant, exact_belief
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
-from fluid.admission.law.moments import joint_moments
+from fluid.admission.law.moments import belief_moments, joint_moments
 from fluid.admission.law.size_law import parameters_law
-from fluid.admission.simulation.decision import needed
+from fluid.admission.simulation.decision import Needed, needed
 from theory.errors import InputError, TooLargeError
 
 SHAPES = (0.3, 0.542, 1.0, 2.0, 5.0)
 KAPPAS = (-1.0, -0.5, -0.25, 0.0, 0.5, 0.9, 1.0, 1.145, 1.5, 2.5)
 TIMES = (0.1, 24.0, 730.0, 26280.0)
 CORES = 4
+INFINITE_MEAN = r"^deployments: kappa: expected kappa \+ shape of mu greater than 0"
+INFINITE_VARIANCE = r"^deployments: kappa: expected 2 kappa \+ shape of mu greater than 0"
 
 
 def priors_of(shape: float, kappa: float) -> Priors:
@@ -31,7 +33,8 @@ def by_quadrature(p: Priors, t: float) -> tuple[float, float]:
     """Return mean and variance of M (O + N) by Gauss's rule over log mu; both are elementary given mu."""
     a, b = p.mu.shape, p.mu.rate
     # tails: the integrand falls as mu^c towards 0 with c the least of these powers, and as exp(-b mu)
-    low, high = -np.log(b) - max(60.0, 60 / min(a, a + 2 * p.kappa)), np.log((400 + 3 * a) / b)
+    powers = [a, a + p.kappa] + [a + 2 * p.kappa] * (a + 2 * p.kappa > 0)
+    low, high = -np.log(b) - max(60.0, 60 / min(powers)), np.log((400 + 3 * a) / b)
     edges = np.linspace(low, high, 3001)
     x, w = np.polynomial.legendre.leggauss(8)
     s = (edges[:-1, None] + np.diff(edges)[:, None] * (1 + x) / 2).ravel()
@@ -51,29 +54,59 @@ def by_quadrature(p: Priors, t: float) -> tuple[float, float]:
     product = CORES**2 * weight * stays**2 + 2 * CORES * stays * new
     product += square * (1 + 2 * mean + second) * np.exp(log_weight + 2 * logs[0])
     first = float((CORES * weight * stays + new).sum())
-    return first, float((variance + product).sum()) - first**2
+    # the integral of mu^(a + 2 kappa - 1) diverges at 0
+    return first, float((variance + product).sum()) - first**2 if a + 2 * p.kappa > 0 else np.inf
+
+
+def decided(priors: Priors, size: int, t: float, capacity: int = 10**9) -> Needed:
+    """Return what policies that look one time ahead compare with their thresholds, in a cluster without others."""
+    return needed(AdmissionCluster(capacity, 1.0, priors), [], Tenant(size), np.array([t]))
 
 
 @pytest.mark.parametrize("kappa", KAPPAS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_moments_and_decisions_are_those_of_quadrature(shape: float, kappa: float) -> None:
-    """A finite variance asks for 2 kappa + shape > 0, a finite mean for kappa + shape > 0; else one line."""
+    """A finite variance asks for 2 kappa + shape > 0, a finite mean for kappa + shape > 0; else one line.
+
+    With a finite mean alone, the first-moment policy has its number, and no bound of Cantelli is below 1.
+    """
     priors = priors_of(shape, kappa)
-    cluster = AdmissionCluster(10**9, 1.0, priors)
     for t in TIMES:
-        if 2 * kappa + shape > 0:
-            mean, variance = by_quadrature(priors, t)
-            joint = joint_moments(priors, CORES, t)
-            assert joint.mean == pytest.approx(mean, rel=1e-12)
-            assert joint.variance == pytest.approx(variance, rel=1e-10)
-            # nodes of beliefs end where the density is e^-40 of its largest value: what counts at 26,280 hours is there
-            assert needed(cluster, [], Tenant(CORES), np.array([t])).first == pytest.approx(mean, rel=1e-3, abs=1e-9)
-            continue
-        with pytest.raises(InputError, match=r"^deployments: kappa: expected 2? ?kappa \+ shape of mu greater than 0"):
-            joint_moments(priors, CORES, t)
         if kappa + shape <= 0:
-            with pytest.raises(InputError, match=r"^deployments: kappa: expected kappa \+ shape of mu greater than 0"):
-                needed(cluster, [], Tenant(CORES), np.array([t]))
+            for refused in (joint_moments, decided):
+                with pytest.raises(InputError, match=INFINITE_MEAN):
+                    refused(priors, CORES, t)
+            continue
+        mean, variance = by_quadrature(priors, t)
+        cores = 10 + int(3 * mean)
+        decision = decided(priors, CORES, t, cores)
+        # nodes of beliefs end where the density is e^-40 of its largest value: what counts at 26,280 hours is there
+        assert decision.first == pytest.approx(mean, rel=1e-3, abs=1e-9)
+        if 2 * kappa + shape <= 0:
+            assert decision.second == 1
+            with pytest.raises(InputError, match=INFINITE_VARIANCE):
+                joint_moments(priors, CORES, t)
+            continue
+        assert decision.second == pytest.approx(variance / (variance + (cores - mean) ** 2), rel=3e-3, abs=1e-9)
+        joint = joint_moments(priors, CORES, t)
+        assert joint.mean == pytest.approx(mean, rel=1e-12)
+        assert joint.variance == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize(("shape", "kappa"), [(0.3, -0.25), (1.0, -0.5), (2.0, -1.0)])
+def test_a_time_alive_makes_the_variance_finite(shape: float, kappa: float) -> None:
+    """After five quiet hours the mean rate of scale-outs given mu is at most 0.16 an hour; before, it is unbounded."""
+    priors, seen = priors_of(shape, kappa), Observed(core_time=20.0, alive_time=5.0)
+    for t in TIMES:
+        moments = belief_moments(exact_belief(priors, seen), CORES, t)
+        cores = 10 + int(3 * moments.mean)
+        cluster = AdmissionCluster(cores, 1.0, priors)
+        decision = needed(cluster, [], Tenant(CORES, seen), np.array([t]))
+        bound = moments.variance / (moments.variance + (cores - moments.mean) ** 2)
+        assert 0 < decision.second < 1
+        assert (decision.first, decision.second) == pytest.approx((moments.mean, bound), rel=1e-9)
+        paper = needed(cluster, [], Tenant(CORES, seen), np.array([t]), moments="paper")
+        assert paper.second == 1, "lambda is independent of mu there, so the variance is infinite"
 
 
 def test_a_law_of_known_parameters_is_never_cut_short() -> None:
@@ -122,6 +155,7 @@ REFUSED = [
     ({"kappa": -1}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -0.458"),
     ({"kappa": -1}, "law F --at 24 --size 4", "products for one law, expected at most 1e+09: kappa is too far from 1"),
     ({"kappa": -1}, "simulate F --policy first --threshold 9 --until 9", "expected kappa + shape of mu greater than 0"),
+    ({"kappa": -0.4}, "simulate F --policy second --threshold 0.1 --until 9", "expected 2 kappa + shape of mu greater"),
     ({"kappa": -1}, "simulate F --policy zeroth --threshold 9 --until 900", "expected at most 500,000,000: take fewer"),
     ({"shape": 0.001}, DECIDE, "deployments: mu: shape: expected at least 0.067 for a moment policy, got 0.001"),
     ({"shape": 0.001}, "simulate F --policy second --threshold 0.1 --until 90", "mu: shape: expected at least 0.02"),

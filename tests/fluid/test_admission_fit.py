@@ -75,7 +75,7 @@ def test_gradients_are_those_of_differences() -> None:
     counts = GammaPoisson(np.array([0, 3, 9]), np.array([1.0, 2.0, 0.5]))
     laws = [[Gamma(2 * np.exp(s), 3.0), Gamma(2.0, 3 * np.exp(s))] for s in (-1e-5, 1e-5)]
     ends = [[counts.log_likelihood(law) for law in pair] for pair in laws]
-    assert counts.and_score(Gamma(2.0, 3.0))[1] == pytest.approx((np.array(ends[1]) - ends[0]) / 2e-5, abs=1e-6)
+    assert counts.value_and_score(Gamma(2.0, 3.0))[1] == pytest.approx((np.array(ends[1]) - ends[0]) / 2e-5, abs=1e-6)
 
 
 def written(path: Path, world: World, hours: float = HOURS) -> Path:
@@ -242,6 +242,41 @@ def test_goodness_of_fit(tmp_path: Path) -> None:
     cores = log.initial + seen.sizes + seen.extra_cores
     fixed = replace(seen, core_deaths=cores, core_time=2.0 * cores, alive_time=old)
     assert p_values(replace(log, seen=fixed, core_hours=2.0 * cores))["core"] == 0.01
+
+
+def log_of_other_laws(path: Path, change: str) -> TenantLog:
+    """Simulate 500 tenants of `TRUTH` VM by VM, with one law changed, and read them as a log."""
+    rng = np.random.default_rng(0)
+    lines = ["tenant,start,end"]
+    for i, begin in enumerate(HOURS * rng.random(500)):
+        mu, sigma = rng.gamma(TRUTH.mu.shape, 1 / TRUTH.mu.rate), rng.gamma(TRUTH.sigma.shape, 1 / TRUTH.sigma.rate)
+        rate = rng.gamma(TRUTH.lam.shape, 1 / TRUTH.lam.rate) * mu**TRUTH.kappa
+        size = rng.choice([1, 7]) if change == "initial" else 1 + rng.poisson(sigma)
+        over = begin + (8.0 if change == "alive" else rng.exponential(1 / (TRUTH.delta * mu)))
+        gaps = np.full(4, 0.1) if change == "scale_outs" else rng.exponential(1 / rate, 200)
+        starts = np.full(size, begin)
+        ends = starts + rng.exponential(1 / mu, size)
+        for ask in begin + np.cumsum(gaps):
+            if ask > min(ends.max(), over, HOURS):
+                break
+            more = np.full(1 + rng.poisson(sigma), ask)
+            starts, ends = np.append(starts, more), np.append(ends, more + rng.exponential(1 / mu, len(more)))
+        for start, end in zip(starts, np.minimum(ends, over), strict=True):
+            lines.append(f"{i},{start * 3600:.6f},{f'{end * 3600:.6f}' if end <= HOURS else ''}")
+    path.write_text("\n".join(lines) + "\n")
+    return read_tenant_log(path)
+
+
+@pytest.mark.parametrize("change", ["initial", "scale_outs", "alive"])
+def test_a_log_of_other_laws_is_noticed(change: str, tmp_path: Path) -> None:
+    """Initial sizes of 1 or 7, scale-outs at most four times and every six minutes, shutdowns after eight hours each.
+
+    No law of the model is like that, so the log is farther from the fitted laws than all of 99 simulated logs.
+    """
+    log = log_of_other_laws(tmp_path / "log.csv", change)
+    cluster = AdmissionCluster(10**9, 1.0, fit_log(log).priors)
+    p_values = {one.name: one.p_value for one in goodness_of_fit(cluster, log, replications=99)}
+    assert p_values[change] == 0.01
 
 
 def test_vms_are_gathered_as_by_hand(tmp_path: Path) -> None:

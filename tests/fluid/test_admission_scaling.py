@@ -40,7 +40,7 @@ def test_the_clump_ratio_is_that_of_the_moments() -> None:
 
 
 def test_changes_follow_every_deployment() -> None:
-    """Event by event, with a dictionary; the control grants nothing after a core has ended."""
+    """A replay of the events, one by one, which counts the cores of each deployment in a dictionary."""
     drawn = worlds.draw_world(AdmissionCluster(10, 1.0, (GROWING,)), 40.0, 3)
     change, after = granted_changes(drawn)
     cores: dict[int, int] = {}

@@ -72,6 +72,12 @@ def refuse_infinite_mean(power: float, where: str = "") -> None:
         raise InputError(f"{where}deployments: kappa: expected kappa + shape of mu greater than 0, got {power:g}")
 
 
+def refuse_infinite_variance(power: float, where: str = "") -> None:
+    """Refuse laws under which the variance of that rate is infinite: `power` is 2 kappa + shape of mu."""
+    if power <= 0:
+        raise InputError(f"{where}deployments: kappa: expected 2 kappa + shape of mu greater than 0, got {power:g}")
+
+
 def refuse_small_shape(shape: float, depth: float, where: str = "") -> None:
     """Refuse laws of mu whose lower tail, mu^shape down to exp(-depth), has values that are 0 in floats."""
     if shape < depth / 600:
@@ -86,8 +92,7 @@ def second_difference(law: Gamma, a: float, low: float, step: float) -> float:
     It is E[mu^a exp(-low mu) (1 - exp(-step mu))^2], finite if ``shape + a > -2``; InputError if it is infinite.
     """
     c = law.shape + a + 2
-    if c <= 0:
-        raise InputError(f"deployments: kappa: expected 2 kappa + shape of mu greater than 0, got {c:g}")
+    refuse_infinite_variance(c)
     if step == 0:
         return 0.0
     # the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive, by Gauss's rule in

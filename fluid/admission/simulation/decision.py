@@ -47,7 +47,9 @@ class Needed:
 
     zeroth: float  # active cores after acceptance
     first: float  # largest expected number of active cores over the horizons
-    second: float  # largest bound of Cantelli; 1 where the expected cores reach the capacity: no threshold accepts
+    # largest bound of Cantelli; 1, which no threshold accepts, where the expected cores reach the capacity or where the
+    # variance is infinite
+    second: float
 
 
 def needed(
@@ -95,17 +97,19 @@ def needed(
     (9.0, 3.9939)
     """
     everyone = [*tenants, arrival]
+    has_variance = True
     for tenant in everyone:
         own, seen = tenant.priors or cluster.priors, tenant.observed
         refuse_small_shape(own.mu.shape + seen.core_deaths, depth, cluster.where)
         # after a time without scale-outs, exact beliefs bound the rate whatever kappa is
         if moments != "exact" or seen.alive_time == 0:
             refuse_infinite_mean(own.mu.shape + seen.core_deaths + own.kappa, cluster.where)
+            has_variance &= own.mu.shape + seen.core_deaths + 2 * own.kappa > 0
     times = aligned_horizons() if horizons is None else np.asarray(horizons, float)
     view = new_outlook(cluster, times, len(tenants), moments, depth=depth)
     _fill(view, np.array([_row(cluster.priors, tenant) for tenant in everyone]))
     first, second = (float(needed_with(view, len(tenants), policy, marginal)) for policy in (FIRST, SECOND))
-    return Needed(float(sum(tenant.cores for tenant in everyone)), first, second)
+    return Needed(float(sum(tenant.cores for tenant in everyone)), first, second if has_variance else 1.0)
 
 
 def _row(priors: Priors, tenant: Tenant) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster, Priors
-from fluid.admission.law.moments import refuse_infinite_mean, refuse_small_shape
+from fluid.admission.law.moments import refuse_infinite_mean, refuse_infinite_variance, refuse_small_shape
 from fluid.admission.law.thresholds import FIRST, POLICIES, SECOND, ZEROTH
 from fluid.admission.simulation import event_loop as events
 from fluid.admission.simulation.outlook import DEPTH, MOMENTS, REFRESHED, Outlook, aligned_horizons, new_outlook
@@ -170,6 +170,8 @@ def run_policy(
         least = float(world.mu_shape.min())
         refuse_small_shape(least, DEPTH, cluster.where)
         refuse_infinite_mean(least + cluster.deployments.kappa, cluster.where)
+        if code == SECOND:
+            refuse_infinite_variance(least + 2 * cluster.deployments.kappa, cluster.where)
     places = 1 + (most_alive(world) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     chosen = (horizons, places) if moves else (horizons[:1], 0)

@@ -23,7 +23,7 @@ MOST_ARRIVALS = 10_000_000
 """Most deployments of a world on average: with what happens to them they take gigabytes."""
 
 MOST_EVENTS = 500_000_000
-"""Most events of a world, by their number if no deployment dies before its shutdown is expected."""
+"""Most events of a world on average, counted as if every deployment lived until its expected shutdown."""
 
 ARRIVAL, SCALE_OUT, DEATH, SHUTDOWN = range(4)
 """Kinds of events."""

@@ -36,7 +36,7 @@ _log_density, _slope_and_curvature = plain(log_density), plain(slope_and_curvatu
 NODES = 120
 """Nodes of log mu, for each deployment."""
 
-TOGETHER = 8192
+CHUNK = 8192
 """Deployments that are integrated at once: their nodes take some ten megabytes."""
 
 DROP = 36.0
@@ -93,14 +93,14 @@ def log_likelihood(priors: Priors, seen: Watched) -> float:
 def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
     """Return the logarithm of the likelihood and its gradient in the first six of `PARAMETERS`."""
     n, total, score = len(seen.core_deaths), 0.0, np.zeros(6)
-    for begin in range(0, n, TOGETHER):
-        part, slope = _of_some(priors, seen.only(np.arange(begin, min(n, begin + TOGETHER))))
+    for begin in range(0, n, CHUNK):
+        part, slope = _chunk_likelihood(priors, seen.only(np.arange(begin, min(n, begin + CHUNK))))
         total, score = total + part, score + slope
     return total, score
 
 
-def _of_some(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
-    """Integrate over mu for some deployments (see the text above); the gradient is a mean under each belief."""
+def _chunk_likelihood(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
+    """Integrate over mu for at most `CHUNK` deployments (see above); the gradient is a mean under each belief."""
     from scipy.special import digamma, expit, gammaln
 
     a, b, kappa, delta = priors.mu.shape, priors.mu.rate, priors.kappa, priors.delta
@@ -138,17 +138,18 @@ def _of_some(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]
 def _nodes(power: Any, rate: Any, lam: Any, base: float, alive: Any, kappa: float) -> tuple[Any, Any]:
     """Return nodes of s = log mu around each peak, and their weights, float64[n, `NODES`] both.
 
+    Newton's method finds the peaks of all deployments at once; the simulator's `find_nodes`, compiled, takes one.
     s = peak + width sinh(u) with equally spaced u: tails, which are exponential in s, fall doubly exponentially in u.
     """
     s = np.log(np.maximum(power, 0.05) / rate)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(60):  # Newton's method on concave functions, all at once
-            slope, bend = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
-            move = np.clip(np.nan_to_num(slope / np.maximum(bend, 1e-9)), -1.0, 1.0)
+            slope, curvature = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
+            move = np.clip(np.nan_to_num(slope / np.maximum(curvature, 1e-9)), -1.0, 1.0)
             s = s + move
             if np.abs(move).max() < 1e-6:
                 break
-        width = 1 / np.sqrt(np.maximum(bend, 1e-9))
+        width = 1 / np.sqrt(np.maximum(curvature, 1e-9))
         top = _log_density(s, power, rate, lam, base, alive, kappa)
         ends = []
         for side in (-1.0, 1.0):
@@ -176,10 +177,10 @@ class GammaPoisson(NamedTuple):
 
     def log_likelihood(self, law: Gamma) -> float:
         """Return the logarithm of the likelihood, up to a constant."""
-        return self.and_score(law)[0]
+        return self.value_and_score(law)[0]
 
-    def and_score(self, law: Gamma) -> tuple[float, NDArray[np.float64]]:
-        """Return it with its gradient in the logarithms of shape and rate."""
+    def value_and_score(self, law: Gamma) -> tuple[float, NDArray[np.float64]]:
+        """Return the logarithm of the likelihood and its gradient in the logarithms of shape and rate."""
         from scipy.special import digamma, gammaln
 
         a, b, k, x = law.shape, law.rate, self.counts, self.exposure
@@ -309,7 +310,7 @@ def _fitted_gamma(seen: GammaPoisson) -> tuple[Gamma, NDArray[np.float64], bool]
     """Return the Gamma law of greatest likelihood, the covariance of its logarithms, and whether it is a maximum."""
 
     def score(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        return seen.and_score(Gamma(*(float(x) for x in np.exp(v))))
+        return seen.value_and_score(Gamma(*(float(x) for x in np.exp(v))))
 
     mean = max(float(seen.counts.sum()), 1.0) / max(float(seen.exposure.sum()), 1e-9)
     start = [0.0, float(np.clip(-np.log(mean), -LARGEST_LOG, LARGEST_LOG))]

@@ -3,12 +3,14 @@
 A log has a row a VM, with a column that names its deployment, or a row a deployment, with sums over its cores. Columns
 are guessed from common headers or named, and times are read as in every log (`fluid.traces`). From a log of VMs:
 
-- VMs of a deployment that start together are its initial size, and later its scale-outs;
-- a VM is what ends at once, so it counts as one lifetime however many cores it has;
-- a deployment that ends with at least `least` VMs at once was shut down, and none of these ended on its own. One that
-  ends with a single VM may have been shut down with it, which the likelihood knows (`Watched.alone`);
-- rows without an end are censored at the end of the watch, and deployments that were there before it are left out: they
-  are those that survived.
+- the VMs of a deployment that start together at first are its initial size; VMs that start together later are one
+  scale-out;
+- the cores of a VM end together, so a VM counts as one lifetime, however many cores it has;
+- a deployment whose last VMs, at least `least`, end at the same time was shut down, and none of these VMs ended on its
+  own. Where a single VM is the last to end, it may have ended on its own or been shut down; the likelihood has both
+  (`Watched.alone`);
+- rows without an end are censored at the end of the watch. Deployments that arrived before the watch began are not
+  fitted: that they were still there says that they lived longer than others.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 from io import StringIO
+from math import ceil
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +67,19 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
 """What a column may be, and the headers that say so."""
 
 
+class Watch(NamedTuple):
+    """When the watch began and ended, in microseconds after the first arrival; whether its begin was stated."""
+
+    first: int
+    last: int
+    is_stated: bool
+
+    @property
+    def hours(self) -> float:
+        """Its length."""
+        return (self.last - self.first) / HOUR
+
+
 def read_tenant_log(
     path: str | Path,
     *,
@@ -102,15 +119,23 @@ def read_tenant_log(
         trace = read_mapped(place, table)
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from None
-    first, last = _moment(begin, "--from", trace, 0), _moment(end, "--to", trace, -1)
+    final = int((trace.arrival + trace.duration).max())
+    first = _moment(begin, "--from", trace) if begin else 0
+    last = _moment(end, "--to", trace) if end else final
     if last <= first:
         raise InputError(f"--to: expected a moment after --from and the first arrival, {place} has none between them")
+    if of_deployments and last < final:
+        hours = f"{ceil(final / HOUR * 100) / 100:,.2f} hours after the first arrival"
+        raise InputError(f"--to: expected the last moment of {place} or later, {hours}: sums of deployments cannot be "
+                         f"cut, got {end!r}")  # fmt: skip
     amounts = _amounts(place, table, trace)
+    watch = Watch(first, last, bool(begin))
     if of_deployments:
         _refuse_contradictions(place, table, trace, amounts, last)
-    reader = _deployments if of_deployments else _vms
-    watch, at_once = (first, last, bool(begin)), (least, round(together * MICROSECONDS))
-    return _fitted_part(place, reader(trace, amounts, watch, at_once, guess))
+        log = _deployments(trace, amounts, watch)
+    else:
+        log = _vms(trace, amounts, watch, shutdown_vms=least, tolerance=round(together * MICROSECONDS))
+    return _fitted_part(place, replace(log, notes=(guess, *log.notes)))
 
 
 def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]:
@@ -132,11 +157,12 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
             fail(place, line, "", f"expected a column end, deleted_at or lifetime; found {shown}")
         of_deployments = "scale_outs" in chosen
         if not of_deployments and "deployment" not in chosen:
-            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment); "
-                                  f"found {shown}")  # fmt: skip
+            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment), or "
+                                  f"--column NAME=HEADER for one; found {shown}")  # fmt: skip
         lacking = [name for name in ("cores", *SUMS) if of_deployments and name not in chosen]
         if lacking:
-            fail(place, line, "", f"expected a column {lacking[0]} beside scale_outs; found {shown}")
+            words = f"{'columns' if len(lacking) > 1 else 'a column'} {', '.join(lacking)} beside scale_outs"
+            fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
         unit = time_unit(table, header.index(chosen["arrival"]), chosen["arrival"])
     stay = "end" if "end" in chosen else "lifetime"
     meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
@@ -148,10 +174,8 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
     return columns, in_words(columns).replace("type = ", "deployment = "), of_deployments
 
 
-def _moment(text: str, option: str, trace: Trace, default: int) -> int:
-    """Return an end of the watch in microseconds after the first arrival; -1 is the last moment of the log."""
-    if not text:
-        return default if default >= 0 else int((trace.arrival + trace.duration).max())
+def _moment(text: str, option: str, trace: Trace) -> int:
+    """Return an end of the watch in microseconds after the first arrival."""
     try:
         if text[4:5] == "-":
             if trace.begins is None:
@@ -184,14 +208,13 @@ def _amounts(place: Path, table: Columns, trace: Trace) -> dict[str, NDArray[np.
 
 
 def _vms(
-    trace: Trace,
-    amounts: Mapping[str, NDArray[np.int64]],
-    watch: tuple[int, int, bool],
-    at_once: tuple[int, int],
-    guess: str,
+    trace: Trace, amounts: Mapping[str, NDArray[np.int64]], watch: Watch, *, shutdown_vms: int, tolerance: int
 ) -> TenantLog:
-    """Gather VMs into deployments, their batches, and how each deployment ended."""
-    (first, last, is_stated), (least, together) = watch, at_once
+    """Gather VMs into deployments, their batches, and how each deployment ended.
+
+    A shutdown ends at least `shutdown_vms` VMs at once; times at most `tolerance` microseconds apart are one.
+    """
+    last = watch.last
     inside = trace.arrival <= last
     label, start = trace.label[inside], trace.arrival[inside]
     cores = amounts["cores"][inside] if "cores" in amounts else np.ones(len(start), np.int64)
@@ -205,17 +228,17 @@ def _vms(
     moments, rank = np.unique(end, return_inverse=True)
     latest = moments[np.maximum.accumulate(label * len(moments) + rank) % len(moments)]
     is_new = np.concatenate([[True], np.diff(label) > 0])
-    returns = np.concatenate([[False], start[1:] > latest[:-1] + together]) & ~is_new
+    returns = np.concatenate([[False], start[1:] > latest[:-1] + tolerance]) & ~is_new
     begins = is_new | returns
     life = np.cumsum(begins) - 1
-    opens = begins | np.concatenate([[True], np.diff(start) > together])
+    opens = begins | np.concatenate([[True], np.diff(start) > tolerance])
     batch = np.cumsum(opens) - 1
     owner, size = life[opens], np.bincount(batch, cores).astype(np.int64)
     count = int(life[-1]) + 1
     arrival, over = start[begins], np.maximum.reduceat(end, np.flatnonzero(begins))
     lives_on = np.bincount(life, is_open, count) > 0
-    joint = np.bincount(life, ~is_open & (end >= over[life] - together), count)
-    shut = ~lives_on & (joint >= least)
+    joint = np.bincount(life, ~is_open & (end >= over[life] - tolerance), count)
+    shut = ~lives_on & (joint >= shutdown_vms)
     ended = np.bincount(life, ~is_open, count)
     initial = size[np.flatnonzero(begins[opens])]
     scale_outs = np.bincount(owner, minlength=count) - 1
@@ -231,21 +254,26 @@ def _vms(
         ~lives_on & ~shut & (joint == 1),
     )
     return TenantLog(
-        (arrival - first) / HOUR,
+        (arrival - watch.first) / HOUR,
         initial,
         seen,
         np.bincount(life, hours * cores, count).astype(float),
-        (last - first) / HOUR,
-        not is_stated,
-        np.bincount(life, cores * is_open, count).astype(np.int64),
-        np.array(trace.labels, object)[label[begins]],
-        _most_at_once(start, end, cores),
-        _notes_of_vms(guess, trace, int(returns.sum()), bool((cores > 1).any())),
+        watch.hours,
+        from_first=not watch.is_stated,
+        cores=np.bincount(life, cores * is_open, count).astype(np.int64),
+        names=np.array(trace.labels, object)[label[begins]],
+        most_cores=_most_at_once(start, end, cores),
+        notes=_notes_of_vms(trace, int(returns.sum()), bool((cores > 1).any())),
     )
 
 
-def _notes_of_vms(guess: str, trace: Trace, returns: int, has_large_vms: bool) -> tuple[str, ...]:
-    notes = [guess, *(note for note in trace.notes if "run on" not in note)]
+def _notes_of_vms(trace: Trace, returns: int, has_large_vms: bool) -> tuple[str, ...]:
+    notes = [note for note in trace.notes if "run on" not in note]
+    if len(trace.labels) == len(trace.arrival):
+        notes.append(
+            "no deployment has two rows: if a row is a deployment, say which column counts its scale-outs "
+            "(--column scale_outs=HEADER)"
+        )
     if returns:
         notes.append(f"{returns:,} times a deployment without a VM returned, and counts as a new one then")
     if has_large_vms:
@@ -259,28 +287,29 @@ def _most_at_once(start: NDArray[np.int64], end: NDArray[np.int64], cores: NDArr
     return int(np.cumsum(np.concatenate([cores, -cores])[order]).max())
 
 
-def _deployments(
-    trace: Trace,
-    amounts: Mapping[str, NDArray[np.int64]],
-    watch: tuple[int, int, bool],
-    at_once: tuple[int, int],
-    guess: str,
-) -> TenantLog:
+def _deployments(trace: Trace, amounts: Mapping[str, NDArray[np.int64]], watch: Watch) -> TenantLog:
     """Take sums of deployments as they are."""
-    del at_once
-    lives_on, cores = trace.censored, amounts["cores"]
+    is_open, cores = trace.censored, amounts["cores"]
     scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
-    alive = np.where(lives_on, watch[1] - trace.arrival, trace.duration) / HOUR
     hours = amounts["core_time"] / HOUR
-    shut = ~lives_on & (ended < cores + added)
-    seen = Watched(ended, hours, alive, scale_outs, added - scale_outs, scale_outs, shut)
-    first, last, is_stated = watch
-    named = np.array(trace.labels, object)[trace.label] if trace.labels else np.arange(1, len(cores) + 1)
-    now = np.where(lives_on, cores + added - ended, 0)
-    notes = (guess, *trace.notes)
+    shut = ~is_open & (ended < cores + added)
+    lived = _lived(trace, watch.last) / HOUR
     return TenantLog(
-        (trace.arrival - first) / HOUR, cores, seen, hours, (last - first) / HOUR, not is_stated, now, named, 0, notes
+        (trace.arrival - watch.first) / HOUR,
+        cores,
+        Watched(ended, hours, lived, scale_outs, added - scale_outs, scale_outs, shut),
+        hours,
+        watch.hours,
+        from_first=not watch.is_stated,
+        cores=np.where(is_open, cores + added - ended, 0),
+        names=np.array(trace.labels, object)[trace.label] if trace.labels else np.arange(1, len(cores) + 1),
+        notes=trace.notes,
     )
+
+
+def _lived(trace: Trace, last: int) -> NDArray[np.int64]:
+    """Return how long each deployment was seen alive, in microseconds: one without an end, to the end of the watch."""
+    return np.where(trace.censored, last - trace.arrival, trace.duration)
 
 
 def _refuse_contradictions(
@@ -288,14 +317,16 @@ def _refuse_contradictions(
 ) -> None:
     """Refuse sums of a deployment that no deployment has."""
     scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
-    total, over = amounts["cores"] + added, trace.arrival + trace.duration
+    total = amounts["cores"] + added
     # sums may be rounded: a hundredth and a minute
-    too_little = amounts["core_time"] < 0.99 * trace.duration - 60 * MICROSECONDS
+    too_little = amounts["core_time"] < 0.99 * _lived(trace, last) - 60 * MICROSECONDS
     wrong = {
         "added_cores": ((added < scale_outs) | ((scale_outs == 0) & (added > 0)), "at least 1 core a scale-out"),
         "ended_cores": (ended > total - trace.censored, "at most the cores that there were, less one if it still runs"),
-        "core_time": (too_little, "at least the lifetime, in seconds unless the header has a unit"),
-        "time": (np.maximum(over, trace.arrival) > last, "a row that is over before --to, as sums cannot be cut"),
+        "core_time": (
+            too_little,
+            "at least the lifetime, in seconds unless the header has a unit; a row without an end lives to --to",
+        ),
     }
     header, line = dict(table.column), trace.line
     assert line is not None

@@ -41,6 +41,10 @@ class Watched:
         n = len(self.core_deaths)
         return Watched(**{one.name: np.broadcast_to(getattr(self, one.name), n)[chosen] for one in fields(self)})
 
+    def with_initial_sizes(self, initial: NDArray[np.int64]) -> Watched:
+        """Return what was seen with the initial sizes among the sizes, where they follow 1 + Poisson(sigma)."""
+        return replace(self, extra_cores=self.extra_cores + initial - 1, sizes=self.sizes + 1)
+
 
 def watched(world: World, until: float, *, initial_counts: bool = True) -> Watched:
     """Collect what is seen in a world in which everything is granted, up to a time.
@@ -69,19 +73,16 @@ def watched(world: World, until: float, *, initial_counts: bool = True) -> Watch
     start = np.bincount(world.deployment, world.size * _starts(world), minlength=n)
     ended = np.bincount(owner[world.what == worlds.DEATH], world.time[world.what == worlds.DEATH], minlength=n)
     core_time = ended + (born - deaths) * end - start
-    sizes = scale_outs.astype(np.int64)
-    if initial_counts:
-        extra = extra + world.size[world.first] - 1
-        sizes = sizes + 1
-    return Watched(
+    seen = Watched(
         deaths.astype(np.int64),
         np.maximum(core_time, 0.0),
         end - world.arrival,
         scale_outs.astype(np.int64),
         extra.astype(np.int64),
-        sizes,
+        scale_outs.astype(np.int64),
         shut,
     )
+    return seen.with_initial_sizes(world.size[world.first]) if initial_counts else seen
 
 
 def _starts(world: World) -> NDArray[np.float64]:
@@ -111,8 +112,8 @@ class TenantLog:
     cores : int64[n], optional
         Active at the end of the watch, 0 of a deployment that is over; None where nothing asks for them.
     names : sequence of str, length n, optional
-    most_cores : int
-        Most cores that were active at once; 0 where the log does not say.
+    most_cores : int, optional
+        Most cores that were active at once; None where the log does not say.
     notes : tuple of str
         What was guessed, assumed and left out, one sentence each.
     present : TenantLog, optional
@@ -127,7 +128,7 @@ class TenantLog:
     from_first: bool
     cores: NDArray[np.int64] | None = None
     names: NDArray[Any] | None = None
-    most_cores: int = 0
+    most_cores: int | None = None
     notes: tuple[str, ...] = ()
     present: TenantLog | None = None
 
@@ -149,6 +150,5 @@ class TenantLog:
         )
 
     def with_initial_sizes(self) -> Watched:
-        """Return what was seen with the initial sizes among the sizes, where they follow 1 + Poisson(sigma)."""
-        seen = self.seen
-        return replace(seen, extra_cores=seen.extra_cores + self.initial - 1, sizes=seen.sizes + 1)
+        """Return what was seen with the initial sizes among the sizes (`Watched.with_initial_sizes`)."""
+        return self.seen.with_initial_sizes(self.initial)
