@@ -143,7 +143,7 @@ def blind_reserve(level: Level, broken: str) -> Outcome:
     used = poisson_utilisation(clumps, capacity, share)
     arrivals, laws = used * capacity / clumps.load, []
     for r in range(30):
-        drawn = drawn_clumps(_cluster(6_000 if quick else 30_000), UNTIL, seed=SEED + 1 + r, warmup=half)
+        drawn = drawn_clumps(_cluster(2_000 if quick else 30_000), UNTIL, seed=SEED + 1 + r, warmup=half)
         seen = replace(drawn, living=drawn.living * 0 + 1) if broken.startswith("deployments") else drawn
         laws.append(full_share(seen, arrivals * drawn.load, capacity))
     more = (1 + used) / (2 * used) if broken.startswith("half") else 1.0
