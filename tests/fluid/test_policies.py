@@ -18,6 +18,7 @@ from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.loss.policies import unreserved
 from fluid.simulation.loss.policies.dra import drained_server
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
@@ -215,6 +216,21 @@ def test_bad_options(table: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError, match=f"^instance: {expected}: ") as error:
         parse_continuous(table, TWO)
     assert "\n" not in str(error.value)
+
+
+def test_refusals_to_prepare_say_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"simulation\.priority: expected a priority for each of t1"):
+        policy("dra-preemption").prepare(Setting(additive([2], [[1]]), 4, {"priority": {"t1": 1, "t9": 1}}))
+    for row in (0, 1):  # static reservation has slots for one job of each type on both servers
+        jobs = np.zeros((2, 2), np.int32)
+        jobs[row] = [2, 0]
+        with pytest.raises(InputError, match=rf"simulation\.initial: server {row + 1} holds 2 t1, "):
+            policy("static").prepare(Setting(TWO, 2, {}, jobs))
+    pools = pooled([(1, [5]), (1, [5])], [[1], [1]])  # 21 contents each
+    for most, words in ((50, "42 contents of servers, expected 25 at most"), (20, r"\w.*: take first-fit")):
+        monkeypatch.setattr(unreserved, "CLASSES", most)
+        with pytest.raises(TooLargeError, match=rf"^--policy best-fit: {words}$"):
+            policy("best-fit").prepare(Setting(pools, 2))
 
 
 def test_initial_jobs() -> None:

@@ -35,11 +35,14 @@ LEAST = 90
 OTHERS = {"loss/policies/slot_lists.py": ("loss/policies/dra.py", "loss/policies/greedy_stages.py")}
 """A file that no named mutant breaks, and those whose claims and tests stand for it."""
 
-RARER = dict.fromkeys(
+RARER: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("loss/policies/dra.py", "loss/policies/greedy_stages.py", "loss/policies/slot_lists.py"),
     ("tests/fluid/test_reservation_options.py", "tests/fluid/test_reservation.py::test_sets_of_types_on_demand"),
+) | dict.fromkeys(
+    ("loss/policies/preemption.py", "loss/policies/static.py", "loss/policies/unreserved.py"),
+    ("tests/fluid/test_policies.py::test_refusals_to_prepare_say_what_is_wrong",),
 )
-"""Tests of what few runs reach: the options of dynamic reservation, and more types than are prepared for."""
+"""Tests of what few runs reach: options of dynamic reservation, more types than are prepared for, and refusals."""
 
 FILES = sorted(
     path.relative_to(ROOT / POLICIES).as_posix()
