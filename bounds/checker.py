@@ -1163,7 +1163,9 @@ def check_rule(instance: Any, evidence: Any, claims: Any) -> None:
 def check_packing(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify a rule's bins and a packing with few, and by prices that no packing has fewer than so many.
 
-    No set of items that fits a bin is worth more than 1, so a packing has at least as many bins as all are worth.
+    No set of items that fits a bin is worth more than 1, so a packing has at least as many bins as all are worth. Where
+    that is fewer than the packing has, the ratio, the fewest bins over those of the rule, is only known to be at most
+    that of the packing.
     """
     (table,) = fields(instance, "instance", "items")
     room, listed = fields(table, "instance.items", "capacity", "sizes")
@@ -1172,7 +1174,8 @@ def check_packing(instance: Any, evidence: Any, claims: Any) -> None:
     sizes = [tuple(whole(s, "a size") for s in items(row, "an item")) for row in items(listed, "sizes")]
     require(bool(sizes) and all(len(row) == len(capacity) for row in sizes), "an item has not one size a resource")
     rule, packing, prices = fields(evidence, "evidence", "rule", "packing", "prices")
-    bins, least, most, bound, ratio = fields(claims, "claims", "bins", "least", "most", "bound", "ratio")
+    name = "ratio_at_most" if isinstance(claims, dict) and "ratio_at_most" in claims else "ratio"
+    bins, least, most, bound, ratio = fields(claims, "claims", "bins", "least", "most", "bound", name)
     require(whole(bins, "claims.bins") == bins_of(rule, sizes, capacity), "the number of the rule's bins is not right")
     require(whole(most, "claims.most") == bins_of(packing, sizes, capacity), "the number of bins is not right")
     kinds = sorted({row for row in sizes if any(row)})
@@ -1185,7 +1188,9 @@ def check_packing(instance: Any, evidence: Any, claims: Any) -> None:
     value = add_up(worth_of[row] for row in sizes if any(row))
     require(rational(bound, "claims.bound") == value, "the prices do not prove the bound")
     require(whole(least, "claims.least") == -(-value.numerator // value.denominator), "the least number is not right")
-    require(rational(ratio, "claims.ratio") == Fraction(most, bins), "the ratio is not right")
+    require(most <= bins, "the packing has more bins than the rule")
+    require((name == "ratio") == (least == most), "the ratio is decided if least is most, and at most that otherwise")
+    require(rational(ratio, f"claims.{name}") == Fraction(most, bins), "the ratio is not right")
 
 
 def bins_of(value: Any, sizes: list[Configuration], capacity: Configuration) -> int:

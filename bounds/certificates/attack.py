@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from bounds.adversary.assignment import Numbers
@@ -93,18 +94,19 @@ def _packing(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
     prices = [Fraction(price) / intensity.support for price in intensity.prices]
     document = case_document(items)
     del document["items"]["packing"]
-    packing, _ = fewest_packing(items)
-    bins, most = max(evidence["bins"]) + 1, max(packing) + 1
+    rule = list(numbered(evidence["bins"]))
+    packing = min(fewest_packing(items)[0], rule, key=max)
+    bins, most, least = max(rule) + 1, max(packing) + 1, ceil(intensity.value)
     return signed(
         "packing",
         document,
-        {"rule": list(numbered(evidence["bins"])), "packing": list(packing), "prices": list(map(text, prices))},
+        {"rule": rule, "packing": list(packing), "prices": list(map(text, prices))},
         {
             "bins": bins,
-            "least": -(-intensity.value.numerator // intensity.value.denominator),
+            "least": least,
             "most": most,
             "bound": text(intensity.value),
-            "ratio": text(Fraction(most, bins)),
+            "ratio" if least == most else "ratio_at_most": text(Fraction(most, bins)),
         },
         SECOND_FORMAT,
     )

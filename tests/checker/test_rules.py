@@ -41,7 +41,15 @@ def test_bounds_that_prices_do_not_prove() -> None:
     dear = [(prices, ["1"]), (bound, "3"), (least, 3)]
     refused("items that fit a bin are worth more than 1", changed(FIFTHS, *dear))
     cheap = [(prices, ["1/3"]), (bound, "1"), (least, 1)]
-    assert not verdict(changed(FIFTHS, *cheap)), "prices that prove less are right, too"
+    undecided = "the ratio is decided if least is most, and at most that otherwise"
+    refused(undecided, changed(FIFTHS, *cheap))
+    ratio, at_most = ("claims", "ratio"), ("claims", "ratio_at_most")
+    assert not verdict(changed(FIFTHS, *cheap, (ratio, GONE), (at_most, "2/3"))), "prices that prove less are right, too"
+    refused("the ratio is not right", changed(FIFTHS, *cheap, (ratio, GONE), (at_most, "1/3")))
+    refused(undecided, changed(FIFTHS, (ratio, GONE), (at_most, "2/3")))
+    # three bins for items that the rule put into two, and a ratio above 1
+    worse = (("evidence", "packing"), [0, 1, 2]), (("claims", "most"), 3), (("evidence", "rule"), [0, 0, 1])
+    refused("the packing has more bins than the rule", changed(FIFTHS, *worse, (("claims", "bins"), 2)))
     refused("the prices do not prove the bound", changed(FIFTHS, (prices, ["1/3"])))
     refused("the prices do not prove the bound", changed(FIFTHS, (bound, "2")))
     refused("the least number is not right", changed(FIFTHS, (least, 3)))
