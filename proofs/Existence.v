@@ -1,7 +1,7 @@
 (** * The greedy assignment exists
 
     Greedy placement in the limit of many servers, written as a function, as in the proof of Proposition 3.1 of the
-    auto-scaling paper and in packproof's [global_greedy]. It is shown to be a greedy run in the sense of Greedy.v, with
+    auto-scaling paper and in packproof's [global_greedy]. It is shown to be a greedy run in the sense of Model.v, with
     at most as many stages as there are types. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
@@ -25,8 +25,7 @@ Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
 (** [mr p S] is MaxReward of the types in [S] for a server of pool [p]. *)
 Variable mr : P -> {set type} -> config.
 
-(** Slots of type [j] on an average server if the types in [S] are left. *)
-Definition slots_of (S : {set type}) (j : type) : F := \sum_p w p * (mr p S j)%:R.
+Notation slots_of := (@slots_of F J P w mr).
 
 (** The first element at which [f] is least. *)
 Fixpoint first_min (f : type -> F) (j : type) (s : seq type) : type :=
@@ -296,9 +295,8 @@ Theorem greedy_run_exists (F : realFieldType) (J N : nat) (P : finType) (w : P -
   down_closed (K : P -> configuration _ -> Prop) -> (forall p k j, K p k -> (k j <= N)%N) ->
   (forall p, 0 <= w p) -> (forall j, 0 < u j) -> (forall j, 0 <= rho j) ->
   (forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N]) -> (forall p, K p (fun=> 0%N)) ->
-  let st := greedy w rho (max_reward u N K) in
-  greedy_run w (K : P -> configuration _ -> Prop) u rho st /\ (size st <= J)%N.
+  exists st, greedy_run w (K : P -> configuration _ -> Prop) u rho st /\ (size st <= J)%N.
 Proof.
-move=> Kd Kb w0 u0 r0 fit K0 st; split; last exact: greedy_stages.
+move=> Kd Kb w0 u0 r0 fit K0; exists (greedy w rho (max_reward u N K)); split; last exact: greedy_stages.
 by apply: greedy_is_run => // p S; apply: max_rewardP.
 Qed.

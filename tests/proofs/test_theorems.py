@@ -48,7 +48,7 @@ def value(rewards: Sequence[Fraction], k: Sequence[Fraction | int]) -> Fraction:
 
 
 def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Configuration], Fraction]]) -> Fraction:
-    """Assert the conditions of `greedy_run` in Greedy.v; return `earned`."""
+    """Assert the conditions of `greedy_run` in Model.v; return `earned`."""
     u, rho = instance.rewards, instance.workload
     served, used, earned = [Fraction(0)] * len(u), Fraction(0), Fraction(0)
     sets = [[tuple(map(int, k)) for k in feasible(pool.space)] for pool in instance.pools]
@@ -60,7 +60,7 @@ def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Config
             assert all(j in left for j, slots in enumerate(k) if slots)
             among = [c for c in every if all(j in left for j, slots in enumerate(c) if slots)]
             assert value(u, k) == max(value(u, c) for c in among)
-            assert k == max(among, key=lambda c: (value(u, c), c))  # the tie rule of Checker.v and Tight.v
+            assert k == max(among, key=lambda c: (value(u, c), c))  # the tie rule of CertificateModel.v and Model.v
         for j in range(len(u)):
             per_server = total(pool.share * k[j] for pool, k in zip(instance.pools, configurations, strict=True))
             served[j] += fraction * per_server
@@ -92,7 +92,7 @@ def test_greedy_keeps_and_existence() -> None:
 
 
 def proposition_3_1(instance: Instance, order: Sequence[int], z: Sequence[Fraction]) -> bool:
-    """Decide the record `proposition_3_1` of Permutation.v."""
+    """Decide the record `proposition_3_1` of Model.v."""
     rho, types = instance.workload, range(len(order))
     slots = []
     for i in types:
@@ -151,7 +151,7 @@ def test_tight_family(types: int) -> None:
     assert isinstance(space, Additive)
     intervals = [(a, p) for a in range(n) for p in range(a, n)]
     assert space.capacity == (types * m,) * (len(intervals) + 1)
-    for j, row in enumerate(space.demands):  # `demand` of Tight.v
+    for j, row in enumerate(space.demands):  # `tight_demand` of Model.v
         expected = [(m if a <= j <= p else 0) if j < n else types - (p + 1 - a) for a, p in intervals]
         assert list(row) == [*expected, 0 if j < n else types]
 
@@ -180,12 +180,12 @@ def test_one_resource_family(types: int) -> None:
 
 
 def series(b: int, terms: int) -> Fraction:
-    """`series` of SingleType.v."""
+    """`series` of Model.v."""
     return Fraction(0) if terms == 0 else Fraction(1, b) + series(b * (b + 1), terms - 1)
 
 
 def constant(fits: int, terms: int) -> Fraction:
-    """`constant` of SingleType.v."""
+    """`constant` of Model.v."""
     return 1 + series(fits + 1, terms)
 
 
@@ -241,7 +241,7 @@ def single(width: int, **slots: int) -> Configuration:
 @pytest.mark.parametrize("J", [2, 3, 4, 5])
 def test_universal_partition(J: int) -> None:
     width = 2 * J
-    listed = [single(width, **{f"_{2 * m}": 2**m}) for m in range(J)]  # `reduced` of Universal.v
+    listed = [single(width, **{f"_{2 * m}": 2**m}) for m in range(J)]  # `reduced` of Model.v
     listed += [single(width, **{f"_{2 * m + 3}": 3 * 2**m}) for m in range(J - 1)]
     listed += [single(width, _1=1, **{f"_{2 * m + 4}": 2 ** (m + 2) // 3}) for m in range(J - 2)]
     listed += [single(width, _1=1, **{f"_{2 * m + 3}": 2**m}) for m in range(J - 1)]
