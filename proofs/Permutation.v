@@ -246,3 +246,22 @@ by apply: (subsetP (left_mono _ ij)); apply/left_of_slots/(b_slots b).
 Qed.
 
 End Permutation.
+
+(** ** Theorem: where servers hold finitely many configurations, exactly one order, with its lengths, satisfies the
+    conditions. No hypothesis on MaxReward is left. *)
+Theorem exactly_one_permutation (F : realFieldType) (J N : nat) (P : finType) (w : P -> F)
+    (K : P -> configuration [finType of 'I_J] -> bool) (u rho : 'I_J -> F) :
+  down_closed (K : P -> configuration _ -> Prop) -> (forall p k j, K p k -> (k j <= N)%N) ->
+  (forall p, K p (fun=> 0%N)) ->
+  (forall p, 0 <= w p) -> (forall j, 0 < u j) -> (forall j, 0 <= rho j) ->
+  (forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N]) -> (0 < J)%N ->
+  exists mr order z,
+  [/\ forall p S, is_MaxReward (K : P -> configuration _ -> Prop) u p S (mr p S), proposition_3_1 w rho mr order z &
+      forall order' z', proposition_3_1 w rho mr order' z' -> forall i, (i < J)%N -> order' i = order i /\ z' i = z i].
+Proof.
+move=> Kd Kb K0 w0 u0 r0 fit J0; have [mr mrP] := MaxReward_exists u Kd Kb K0.
+have mr_max p S : is_max_reward (K : P -> configuration _ -> Prop) u p S (mr p S) by case: (mrP p S).
+have [order [z prop]] := permutation_exists Kd w0 u0 r0 mr_max fit J0.
+exists mr, order, z; split=> // order' z' prop' i iJ.
+exact: (permutation_unique w0 mr_max prop' prop iJ).
+Qed.

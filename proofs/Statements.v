@@ -6,7 +6,7 @@
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
-From packproof Require Greedy Existence Permutation Sequential Tight OneResource SingleType Universal.
+From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker.
 
@@ -45,6 +45,14 @@ Definition greedy_keeps_product : (1 - \prod_(s <- st) (1 - frac s)) * value u a
 (** It earns at least 1 - (1 - 1/m)^m of every assignment, for every m that is at least the number of stages. *)
 Definition greedy_keeps m : (0 < m)%N -> (size st <= m)%N -> (1 - (1 - m%:R^-1) ^+ m) * value u a <= earned w u st
   := Greedy.greedy_keeps K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** So it earns at least 0.632 of every assignment, however many stages and types there are, ... *)
+Definition greedy_keeps_632 : 79%:R / 125%:R * value u a <= earned w u st
+  := Constant.greedy_keeps_632 K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** ... because 1 - (1 - 1/n)^n is above 0.632 for every n. *)
+Definition complement_power_lt n : (0 < n)%N -> (1 - n%:R^-1) ^+ n < 46%:R / 125%:R :> F
+  := @Constant.complement_power_lt F n.
 
 (** It earns at least one half of every assignment. *)
 Definition greedy_keeps_half : value u a <= 2%:R * earned w u st
@@ -107,23 +115,33 @@ Definition greedy_optimal : (forall j, served w (Existence.greedy w rho mr) j = 
 
 End Given.
 
-(** *** The same where a server holds finitely many configurations, of at most [N] jobs of a type *)
+(** *** Without a hypothesis on MaxReward: a server holds finitely many configurations, of at most [N] jobs of a type *)
 
 Section Finite.
 Variables (N : nat) (K : P -> config -> bool).
-Hypothesis K_down : down_closed (K : P -> config -> Prop).
+Notation KP := (K : P -> config -> Prop).
+Hypothesis K_down : down_closed KP.
 Hypothesis K_bound : forall p k j, K p k -> (k j <= N)%N.
 Hypothesis K_zero : forall p, K p (fun=> 0%N).
 
-(** MaxReward exists. *)
-Definition max_rewardP p S : is_max_reward (K : P -> config -> Prop) u p S (Existence.max_reward u N K p S)
-  := Existence.max_rewardP u K_down K_bound K_zero p S.
+(** MaxReward exists, with the tie rule. *)
+Definition MaxReward_exists : exists mr, forall p S, is_MaxReward KP u p S (mr p S)
+  := Existence.MaxReward_exists u K_down K_bound K_zero.
 
 Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
+Hypothesis J_gt0 : (0 < J)%N.
 
-(** A greedy run of at most J stages exists. *)
-Definition greedy_run_exists : exists st, greedy_run w (K : P -> config -> Prop) u rho st /\ (size st <= J)%N
-  := Existence.greedy_run_exists K_down K_bound w_ge0 u_gt0 rho_ge0 all_fit K_zero.
+(** There is a greedy run, with the tie rule, of at most J stages, and it keeps 1 - (1 - 1/J)^J of every assignment. *)
+Definition greedy_run_exists : exists st,
+  [/\ greedy_run_with_ties w KP u rho st, (size st <= J)%N &
+      forall a, feasible w KP rho a -> (1 - (1 - J%:R^-1) ^+ J) * value u a <= earned w u st]
+  := Existence.greedy_run_exists K_down K_bound K_zero w_ge0 u_gt0 rho_ge0 all_fit J_gt0.
+
+(** Exactly one order, with exactly one sequence of lengths, satisfies the conditions of Proposition 3.1. *)
+Definition exactly_one_permutation : exists mr order z,
+  [/\ forall p S, is_MaxReward KP u p S (mr p S), proposition_3_1 w rho mr order z &
+      forall order' z', proposition_3_1 w rho mr order' z' -> forall i, (i < J)%N -> order' i = order i /\ z' i = z i]
+  := Permutation.exactly_one_permutation K_down K_bound K_zero w_ge0 u_gt0 rho_ge0 all_fit J_gt0.
 
 End Finite.
 End Ordered.

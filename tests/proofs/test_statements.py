@@ -17,7 +17,7 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "e478ebc16aa95d1c"
+DIGEST = "d9b51d39761ac5bb"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
 SAID = ("Model", "CertificateModel", "Statements")
 

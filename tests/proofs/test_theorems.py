@@ -86,9 +86,18 @@ def test_greedy_keeps_and_existence() -> None:
         for m in range(max(1, len(stages)), types + 3):  # Greedy.greedy_keeps
             assert (1 - (1 - Fraction(1, m)) ** m) * best <= earned
         assert best <= 2 * earned  # Greedy.greedy_keeps_half
+        assert Fraction(632, 1000) * best <= earned  # Constant.greedy_keeps_632
         assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
         if greedy.serves_all:
             assert best == earned  # Greedy.serves_all_optimal
+
+
+def test_the_constant_is_above_its_limit() -> None:
+    last = Fraction(0)
+    for n in range(1, 60):
+        assert last <= (1 - Fraction(1, n)) ** n < Fraction(46, 125)  # complement_power_mono, complement_power_lt
+        last = (1 - Fraction(1, n)) ** n
+    assert Fraction(46, 125) - last < Fraction(1, 250)
 
 
 def proposition_3_1(instance: Instance, order: Sequence[int], z: Sequence[Fraction]) -> bool:
@@ -116,7 +125,7 @@ def test_exactly_one_permutation() -> None:
             for order in permutations(range(len(instance.types)))
             if is_permutation_of_proposition_3_1(instance, order)
         ]
-        assert valid == [greedy.permutation]  # permutation_unique
+        assert valid == [greedy.permutation]  # permutation_unique, exactly_one_permutation
 
 
 def test_conditions_of_a_run_are_needed() -> None:
@@ -150,6 +159,7 @@ def test_tight_family(types: int) -> None:
     space = whole.pools[0].space
     assert isinstance(space, Additive)
     intervals = [(a, p) for a in range(n) for p in range(a, n)]
+    assert len(space.capacity) == types * (types - 1) // 2 + 1  # tight_resources
     assert space.capacity == (types * m,) * (len(intervals) + 1)
     for j, row in enumerate(space.demands):  # `tight_demand` of Model.v
         expected = [(m if a <= j <= p else 0) if j < n else types - (p + 1 - a) for a, p in intervals]
