@@ -1,7 +1,8 @@
 (** * The definitions of which the theorems speak
 
     Statements.v has the theorems, this file every definition that they need, but for those of the checker
-    (CertificateModel.v) and two functions (see there). All numbers are in an arbitrary ordered field, for example the
+    (CertificateModel.v) and three functions of which the theorems say what they compute: [Existence.greedy],
+    [Configurations.configurations] and [Checker.check]. All numbers are in an arbitrary ordered field, for example the
     rationals or the reals. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -277,3 +278,33 @@ Definition weight (Q : nat -> F) (k : nat -> nat) : F := \sum_(j < J.*2) Q j * (
 Definition universal_fits (k : nat -> nat) : Prop := \sum_(j < J.*2) inf_size j * (k j)%:R < 1.
 
 End Universal.
+
+(** ** Sizes by cells, rounded up or not *)
+
+Section Cells.
+Variable F : realFieldType.
+Variable C : finType.
+
+(** Lists of jobs on a server, each with its cell and its size, and the share of the servers that have them: sizes are
+    [allowed] and fit a server of size 1. On an average server [n c] jobs of cell [c] are in service. *)
+Record schedule (allowed : C -> F -> Prop) (n : C -> F) (lists : seq (seq (C * F) * F)) : Prop := Schedule {
+  list_allowed : forall e, e \in lists -> forall c, c \in e.1 -> allowed c.1 c.2;
+  list_fits : forall e, e \in lists -> \sum_(c <- e.1) c.2 <= 1;
+  list_share : forall e, e \in lists -> 0 <= e.2;
+  list_shares : \sum_(e <- lists) e.2 <= 1;
+  list_serves : forall c, n c = \sum_(e <- lists) e.2 * (count (fun d => d.1 == c) e.1)%:R }.
+
+(** [n c] jobs of each cell, for an average server, can be in service. *)
+Definition supported (allowed : C -> F -> Prop) (n : C -> F) := exists lists, schedule allowed n lists.
+
+End Cells.
+
+(** The cells of cuts at powers of two: (2^-(m+1), 2^-m], m < J. *)
+Definition power_cell (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := 2%:R ^- m.+1 < x <= 2%:R ^- m.
+Definition power_top (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := x = 2%:R ^- m.
+
+(** ** Tasks of a user alone on a server *)
+
+(** On a server of capacities [c] exactly [g] tasks (a whole number or not) of demands [d] fit. *)
+Definition alone_tasks (F : realFieldType) (R : finType) (c d : R -> F) (g : F) :=
+  (forall r, g * d r <= c r) /\ exists r, 0 < d r /\ g * d r = c r.

@@ -7,6 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
+From packproof Require Cells SectionFive.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker.
 
@@ -276,6 +277,48 @@ Definition universal_attained : exists (Q : nat -> F) k, [/\ forall j, 0 <= Q j,
   := Universal.universal_attained F J_ge2.
 
 End Universal.
+
+(** ** Partitions of sizes *)
+
+Section Cells.
+Variable F : realFieldType.
+
+(** However sizes are rounded up to finitely many numbers, there are two sizes, 1/2 - eps and 1/2 + eps, of which an
+    average server can hold one job each, but at most 2/3 of a job each once they are rounded. *)
+Definition finite_partitions_lose (tops : seq F) (up : F -> F) :
+  (forall x, 0 < x <= 1 -> up x \in tops /\ x <= up x) ->
+  exists eps : F, let size (b : bool) := if b then 2%:R^-1 + eps else 2%:R^-1 - eps in
+  [/\ 0 < eps <= 6%:R^-1, supported (fun b x => x = size b) (fun=> 1) &
+    forall c, supported (fun b x => x = up (size b)) (fun=> c) -> c <= 2%:R / 3%:R]
+  := @Cells.finite_partitions_lose F tops up.
+
+Variable J : nat.
+Hypothesis J_gt0 : (0 < J)%N.
+
+(** Cuts at powers of two: if [n m] jobs of each cell can be in service, so can 1/(2 - 2^(1-J)) times as many that are
+    rounded up; ... *)
+Definition powers_of_two_keep (n : 'I_J -> F) :
+  supported (@power_cell F J) n -> supported (@power_top F J) (fun m => n m / (2%:R - 2%:R / 2%:R ^+ J))
+  := @Cells.powers_of_two_keep F J J_gt0 n.
+
+(** ... and no more where all jobs have one size [x], so that 2^J - 1 of them fit a server. *)
+Definition powers_of_two_attained : exists (m : 'I_J) (x : F) (n : 'I_J -> F),
+  [/\ power_cell m x, supported (fun i y => i = m /\ y = x) n, n m = 2%:R ^+ J - 1 &
+      forall n', supported (@power_top F J) n' -> n' m <= n m / (2%:R - 2%:R / 2%:R ^+ J)]
+  := Cells.powers_of_two_attained F J_gt0.
+
+End Cells.
+
+(** ** Section V of the PS-DSF paper against its Table IV
+
+    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource, and user 1 can
+    run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
+
+Definition section_5_full (F : realFieldType) (R : finType) (class_A class_D d1 d2 : R -> F) :
+  alone_tasks class_A d1 80%:R -> alone_tasks class_A d2 40%:R -> alone_tasks class_D d1 55%:R ->
+  (forall r, 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
+  alone_tasks class_D d2 (55%:R / 2%:R) /\ ~ alone_tasks class_D d2 (165%:R / 4%:R)
+  := @SectionFive.section_5_full F R class_A class_D d1 d2.
 
 (** ** The checker, over the rationals of the standard library *)
 

@@ -17,7 +17,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.results.instances import one_resource_family, random_instance, tight_family, tight_family_additive
+from bounds.results.instances import (
+    one_resource_family,
+    random_instance,
+    table_4,
+    tight_family,
+    tight_family_additive,
+)
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
@@ -25,8 +31,13 @@ from theory.greedy.assignment import global_greedy, is_permutation_of_propositio
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Configuration, Instance, explicit, pooled
 from theory.numbers import total
+from theory.partition.cuts import by_cuts
+from theory.partition.guarantees import adversarial_law, guarantee
+from theory.partition.laws import discrete
+from theory.partition.rounded import supportable, upper_rounded
 from theory.partition.universal import reduced_configurations, universal_cells
 from theory.region.worst_case import worst_weights
+from theory.sharing.model import cluster
 
 PROOFS = Path(__file__).parent.parent.parent / "proofs"
 
@@ -276,6 +287,44 @@ def test_universal_partition(J: int) -> None:
     assert max(value(extreme, k) for k in listed) == 1
     assert inf_size[1] + inf_size[2] < 1
     assert extreme[1] + extreme[2] == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("J", [1, 2, 3, 4])
+def test_powers_of_two(J: int) -> None:
+    factor = 1 / (2 - Fraction(2, 2**J))
+    cuts = [Fraction(1, 2**m) for m in reversed(range(J))]
+    assert guarantee(cuts, Fraction(1, 2**J)).ratio == factor  # powers_of_two_keep
+    size = Fraction(1, 2**J - 1)  # powers_of_two_attained
+    assert Fraction(1, 2**J) < size <= cuts[0]  # power_cell
+    law = discrete({size: Fraction(1)})
+    assert supportable([size], [Fraction(1)]).workload == 2**J - 1
+    assert upper_rounded(law, by_cuts(cuts[:-1])) == (2**J - 1) * factor == 2 ** (J - 1)
+
+
+def test_finite_partitions_lose() -> None:
+    for cuts in (["1/2"], ["1/3", "1/2", "2/3"], ["2/5", "1/2", "3/5"], [Fraction(i, 30) for i in range(1, 30)]):
+        law = adversarial_law(by_cuts(cuts))
+        (small, p), (large, q) = law.atoms
+        assert p == q == Fraction(1, 2)
+        assert 0 < large - Fraction(1, 2) == Fraction(1, 2) - small <= Fraction(1, 6)
+        assert upper_rounded(law, by_cuts(cuts)) <= 2 * Fraction(2, 3)  # of two jobs a server, one of each size
+    quarters = discrete({Fraction(1, 4): Fraction(1, 2), Fraction(3, 4): Fraction(1, 2)})
+    assert upper_rounded(quarters, by_cuts(["3/10", "1/2", "4/5"])) > Fraction(4, 3)  # eps = 1/4 is too large
+
+
+def test_section_5_full() -> None:
+    """With demands that fill class A, `alone_tasks` are half as many for user 2 on each class, whatever its shape."""
+    generator = random.Random(5)
+    for _ in range(20):
+        capacity = [[generator.randint(1, 9) for _ in range(3)] for _ in range(2)]
+        demand = [Fraction(c, 80) for c in capacity[0]]
+        pair = cluster(capacity, [demand, [2 * d for d in demand]])
+        assert [row[0] for row in pair.monopoly] == [80, 40]
+        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True))
+        assert pair.monopoly[0][1] == 2 * pair.monopoly[1][1]
+    table = table_4().monopoly
+    assert [row[0] for row in table[:2]] == [80, 40]
+    assert [row[3] for row in table[:2]] == [55, Fraction(165, 4)]
 
 
 def test_sequential_pools() -> None:
