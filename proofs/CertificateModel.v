@@ -94,7 +94,7 @@ Definition served (m : instance) (st : list stage) : list Q :=
 Definition earned (m : instance) (st : list stage) : Q := inner (rewards m) (served m st).
 Definition used (st : list stage) : Q := sum (map frac st).
 
-(** As [greedy_run] of Greedy.v, for the lists of this file. *)
+(** As [greedy_run] of Model.v, for the lists of this file. *)
 Definition greedy_run (m : instance) (st : list stage) : Prop :=
   (forall pre s post, st = pre ++ s :: post ->
      0 < frac s
@@ -104,3 +104,32 @@ Definition greedy_run (m : instance) (st : list stage) : Prop :=
   /\ Forall2 Qle (served m st) (workload m)
   /\ used st <= 1
   /\ (used st == 1 \/ Forall2 Qeq (served m st) (workload m)).
+
+(** ** Prices *)
+
+Fixpoint minus (a b : list Q) : list Q :=
+  match a, b with x :: a, y :: b => (x - y) :: minus a b | _, _ => [] end.
+
+(** A price of a server is right if no configuration is worth more. *)
+Definition server_price (J : nat) (beta : list Q) (p : Q * space) (gamma : Q) : Prop :=
+  0 <= gamma /\ forall k, feasible J (snd p) k -> worth beta k <= gamma.
+
+(** ** Certificates of an assignment *)
+
+Record certificate := Certificate {
+  model : instance;
+  order : list nat;                               (* the order in which types are exhausted *)
+  listed : list (list (list Z) * Q * list nat);   (* stages: configurations by pool, fraction, types exhausted *)
+  every_end : bool;                               (* whether all types that a stage exhausts are listed, or one *)
+  columns : list (list (list Z * Q));             (* the optimal assignment, by pool *)
+  slot_prices : list Q;
+  server_prices : list Q;
+  greedy_reward : Q;
+  optimal_reward : Q;
+  ratio : Q;
+  guarantee : Q;
+  guarantee_stagewise : Q }.
+
+(** Every row has an entry for every capacity, none negative, one positive. *)
+Definition row_ok (n : nat) (row : list Z) : bool :=
+  Nat.eqb (length row) n && forallb (fun d => 0 <=? d)%Z row && existsb (fun d => 0 <? d)%Z row.

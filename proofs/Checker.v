@@ -153,21 +153,7 @@ Definition guarantees (m : instance) (st : list stage) : Q * Q :=
        | Some b => (1 - missed st, earned m st / b)
        end.
 
-(** ** The certificate and the checker *)
-
-Record certificate := Certificate {
-  model : instance;
-  order : list nat;                               (* the order in which types are exhausted *)
-  listed : list (list (list Z) * Q * list nat);   (* stages: configurations by pool, fraction, types exhausted *)
-  every_end : bool;                               (* whether all types that a stage exhausts are listed, or one *)
-  columns : list (list (list Z * Q));             (* the optimal assignment, by pool *)
-  slot_prices : list Q;
-  server_prices : list Q;
-  greedy_reward : Q;
-  optimal_reward : Q;
-  ratio : Q;
-  guarantee : Q;
-  guarantee_stagewise : Q }.
+(** ** The checker *)
 
 Definition model_ok (m : instance) : bool :=
   forallb (fun x => negb (Qle_bool x 0)) (rewards m)

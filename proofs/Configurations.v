@@ -29,10 +29,6 @@ Fixpoint configurations (demands : list (list Z)) (capacity : list Z) : list (li
       end
   end.
 
-(** Every row has an entry for every capacity, none negative, one positive. *)
-Definition row_ok (n : nat) (row : list Z) : bool :=
-  Nat.eqb (length row) n && forallb (fun d => 0 <=? d)%Z row && existsb (fun d => 0 <? d)%Z row.
-
 Lemma in_up_to s n : (0 <= s <= n)%Z -> In s (up_to n).
 Proof.
   intros H. unfold up_to. apply in_map_iff. exists (Z.to_nat s). split.

@@ -1,7 +1,7 @@
 (** * The greedy assignment exists
 
     Greedy placement in the limit of many servers, written as a function, as in the proof of Proposition 3.1 of the
-    auto-scaling paper and in packproof's [global_greedy]. It is shown to be a greedy run in the sense of Greedy.v, with
+    auto-scaling paper and in packproof's [global_greedy]. It is shown to be a greedy run in the sense of Model.v, with
     at most as many stages as there are types. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
@@ -25,8 +25,7 @@ Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
 (** [mr p S] is MaxReward of the types in [S] for a server of pool [p]. *)
 Variable mr : P -> {set type} -> config.
 
-(** Slots of type [j] on an average server if the types in [S] are left. *)
-Definition slots_of (S : {set type}) (j : type) : F := \sum_p w p * (mr p S j)%:R.
+Notation slots_of := (@slots_of F J P w mr).
 
 (** The first element at which [f] is least. *)
 Fixpoint first_min (f : type -> F) (j : type) (s : seq type) : type :=
@@ -257,48 +256,108 @@ End Existence.
 
 (** ** MaxReward exists where a server can hold finitely many configurations *)
 
-Section MaxReward.
+Section Finite.
 Variable F : realFieldType.
-Variables (J P : finType) (u : J -> F).
+Variables (J N : nat) (P : finType).
+Notation type := 'I_J.
+Notation config := (configuration [finType of type]).
+Variables (w : P -> F) (K : P -> config -> bool) (u rho : type -> F).
 (** Feasible configurations are decided by [K] and hold at most [N] jobs of a type. *)
-Variables (N : nat) (K : P -> configuration J -> bool).
-Hypothesis K_down : down_closed (K : P -> configuration J -> Prop).
+Hypothesis K_down : down_closed (K : P -> config -> Prop).
 Hypothesis K_bound : forall p k j, K p k -> (k j <= N)%N.
 Hypothesis K_zero : forall p, K p (fun=> 0%N).
+Notation KP := (K : P -> config -> Prop).
 
-Definition of_finite (f : {ffun J -> 'I_N.+1}) : configuration J := fun j => f j.
-Definition candidate p (S : {set J}) (f : {ffun J -> 'I_N.+1}) :=
-  K p (of_finite f) && [forall j, (j \notin S) ==> (of_finite f j == 0%N)].
+Definition of_finite (f : {ffun type -> 'I_N.+1}) : config := fun j => f j.
+Definition to_finite (k : config) : {ffun type -> 'I_N.+1} := [ffun j => inord (k j)].
 
-(** A configuration of the greatest reward among the finitely many. *)
-Definition max_reward p (S : {set J}) : configuration J :=
-  of_finite [arg max_(f > [ffun=> ord0] | candidate p S f) reward u (of_finite f)]%O.
+Lemma to_finiteK p k j : K p k -> of_finite (to_finite k) j = k j.
+Proof. by move=> Kk; rewrite /of_finite ffunE inordK // ltnS (K_bound _ Kk). Qed.
 
-Theorem max_rewardP p S : is_max_reward (K : P -> configuration J -> Prop) u p S (max_reward p S).
+(** Among the vectors with a property one is lexicographically first as far as the first [n] types go. *)
+Lemma first_exists (C : pred {ffun type -> 'I_N.+1}) f n : C f -> exists2 f, C f & forall g, C g ->
+  (forall i : type, (i < n)%N -> f i = g i)
+  \/ exists j : type, (g j < f j)%N /\ forall i : type, (i < j)%N -> g i = f i.
 Proof.
-rewrite /max_reward; case: arg_maxP => [|f /andP[Kf /forallP fS] fmax].
+move=> Cf; elim: n => [|n [f0 Cf0 first]]; first by exists f => // g _; left.
+have [Jn|nJ] := leqP J n.
+  exists f0 => // g /first[e|]; [left=> i _; apply: e | by right].
+  exact: leq_trans (ltn_ord i) Jn.
+pose jn := Ordinal nJ; pose D g := C g && [forall i : type, (i < n)%N ==> (g i == f0 i)].
+have D0 : D f0 by rewrite /D Cf0; apply/forallP => i; rewrite eqxx implybT.
+have [f1 /andP[Cf1 /forallP same] most] := @arg_maxnP _ f0 D (fun g => g jn) D0.
+have {}same (i : type) : (i < n)%N -> f1 i = f0 i by move=> h; apply/eqP; have := same i; rewrite h.
+exists f1 => // g Cg; case: (first g Cg) => [e|[j [lt e]]].
+  have Dg : D g by rewrite /D Cg; apply/forallP => i; apply/implyP => /e ->.
+  have : (g jn <= f1 jn)%N := most g Dg; rewrite leq_eqVlt => /orP[/eqP eq|lt]; [left | right].
+    move=> i; rewrite ltnS leq_eqVlt => /orP[/eqP ein|h]; last by rewrite same // e.
+    by rewrite (_ : i = jn); [apply/val_inj | apply: val_inj].
+  by exists jn; split=> // i h; rewrite same // e.
+have [nj|jn'] := leqP n j; last first.
+  by right; exists j; rewrite same //; split=> // i ij; rewrite same ?e // (ltn_trans ij).
+have Dg : D g.
+  by rewrite /D Cg; apply/forallP => i; apply/implyP => h; rewrite e // (leq_trans h).
+have : (g jn <= f1 jn)%N := most g Dg; rewrite leq_eqVlt => /orP[/eqP eq|lt']; [left | right].
+  move=> i; rewrite ltnS leq_eqVlt => /orP[/eqP ein|h]; last by rewrite same // e // (leq_trans h).
+  by rewrite (_ : i = jn); [apply/val_inj | apply: val_inj].
+by exists jn; split=> // i h; rewrite same // e // (leq_trans h).
+Qed.
+
+(** ** Theorem: MaxReward exists, with the tie rule. *)
+Theorem MaxReward_exists : exists mr, forall p S, is_MaxReward KP u p S (mr p S).
+Proof.
+suff one (c : P * {set type}) : exists k, is_MaxReward KP u c.1 c.2 k.
+  have [mr mrP] := fin_all_exists one; exists (fun p S => mr (p, S)) => p S.
+  exact: (mrP (p, S)).
+case: c => p S /=; pose C f := K p (of_finite f) && [forall j, (j \notin S) ==> (of_finite f j == 0%N)].
+have C0 : C [ffun=> ord0].
   apply/andP; split; first by apply: (K_down (K_zero p)) => j; rewrite /of_finite ffunE.
   by apply/forallP => j; rewrite /of_finite ffunE eqxx implybT.
-split=> // [j jS|k Kk kS]; first by have := fS j; rewrite jS => /eqP.
-pose g : {ffun J -> 'I_N.+1} := [ffun j => inord (k j)].
-have gE j : of_finite g j = k j by rewrite /of_finite ffunE inordK // ltnS (K_bound _ Kk).
-have -> : reward u k = reward u (of_finite g) by apply: eq_bigr => j _; rewrite gE.
-apply: fmax; apply/andP; split; first by apply: (K_down Kk) => j; rewrite gE.
-by apply/forallP => j; apply/implyP => jS; rewrite gE kS.
+have to_C k : K p k -> uses_only S k -> C (to_finite k).
+  move=> Kk kS; have e j := to_finiteK j Kk.
+  apply/andP; split; first by apply: (K_down Kk) => j; rewrite e.
+  by apply/forallP => j; apply/implyP => jS; rewrite e kS.
+have rewardE k : K p k -> reward u (of_finite (to_finite k)) = reward u k.
+  by move=> Kk; apply: eq_bigr => j _; rewrite (to_finiteK j Kk).
+have [f0 Cf0 most] := @arg_maxP _ F _ _ C (fun f => reward u (of_finite f)) C0.
+pose D f := C f && (reward u (of_finite f) == reward u (of_finite f0)).
+have D0 : D f0 by rewrite /D Cf0 eqxx.
+have [f /andP[Cf /eqP rf] first] := first_exists J D0.
+have /andP[Kf /forallP fS] := Cf; exists (of_finite f); split.
+  split=> // [j jS|k Kk kS]; first by have := fS j; rewrite jS => /eqP.
+  by rewrite rf -(rewardE _ Kk); apply/most/to_C.
+move=> k Kk kS; rewrite rf => rk; have kE j := to_finiteK j Kk.
+case: (first (to_finite k)).
+- by rewrite /D to_C // rewardE // rk eqxx.
+- by move=> e; left=> j; rewrite -kE /of_finite e.
+- case=> j [lt e]; right; exists j; rewrite -kE; split=> // i ij.
+  by rewrite -kE /of_finite e.
 Qed.
 
-End MaxReward.
-
-(** ** Theorem: for finite down-closed sets of configurations there is a greedy run of at most J stages, and each such
-    function keeps 1 - (1 - 1/J)^J. No hypothesis on MaxReward is left. *)
-Theorem greedy_run_exists (F : realFieldType) (J N : nat) (P : finType) (w : P -> F)
-    (K : P -> configuration [finType of 'I_J] -> bool) (u rho : 'I_J -> F) :
-  down_closed (K : P -> configuration _ -> Prop) -> (forall p k j, K p k -> (k j <= N)%N) ->
-  (forall p, 0 <= w p) -> (forall j, 0 < u j) -> (forall j, 0 <= rho j) ->
-  (forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N]) -> (forall p, K p (fun=> 0%N)) ->
-  let st := greedy w rho (max_reward u N K) in
-  greedy_run w (K : P -> configuration _ -> Prop) u rho st /\ (size st <= J)%N.
+Lemma cut_conf (mr : P -> {set type} -> config) room l (s : stage F [finType of type] P) : List.In s (cut mr room l) ->
+  forall p, conf s p = mr p (left_types s).
 Proof.
-move=> Kd Kb w0 u0 r0 fit K0 st; split; last exact: greedy_stages.
-by apply: greedy_is_run => // p S; apply: max_rewardP.
+elim: l room => [//|[[A j] z] l IH] room /=; case: ifP => _ /=; first by case=> // <-.
+by case: ifP => _ /=; [apply: IH | case=> [<-|] //; apply: IH].
 Qed.
+
+Hypothesis w_ge0 : forall p, 0 <= w p.
+Hypothesis u_gt0 : forall j, 0 < u j.
+Hypothesis rho_ge0 : forall j, 0 <= rho j.
+Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
+
+(** ** Theorem: there is a greedy run of at most J stages, with the tie rule, and it keeps 1 - (1 - 1/J)^J of every
+    assignment. No hypothesis on MaxReward is left. *)
+Theorem greedy_run_exists : (0 < J)%N -> exists st,
+  [/\ greedy_run_with_ties w KP u rho st, (size st <= J)%N &
+      forall a, feasible w KP rho a -> (1 - (1 - J%:R^-1) ^+ J) * value u a <= earned w u st].
+Proof.
+move=> J0; have [mr mrP] := MaxReward_exists; have mr_max p S : is_max_reward KP u p S (mr p S) by case: (mrP p S).
+exists (greedy w rho mr); split; first split.
+- by apply: greedy_is_run => // p S; apply: mr_max.
+- by move=> s /cut_conf conf_s p; rewrite conf_s; apply: mrP.
+- exact: greedy_stages.
+- by move=> a fa; apply: (greedy_guarantee K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit).
+Qed.
+
+End Finite.

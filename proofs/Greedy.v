@@ -1,10 +1,9 @@
 (** * Greedy reservation keeps 1 - (1 - 1/m)^m of the optimum, over any number of pools
 
-    The model of the auto-scaling paper in the limit of many servers. Job types and server pools are finite sets. A
-    configuration says how many jobs of each type a server holds. All numbers are in an arbitrary ordered field [F],
-    for example the rationals or the reals. *)
+    The model of the auto-scaling paper in the limit of many servers (Model.v). *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
+From packproof Require Export Model.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -82,68 +81,24 @@ End Inequalities.
 
 Section Model.
 Variable F : realFieldType.
-(** Types of jobs and pools of servers. *)
 Variables J P : finType.
+Variables (w : P -> F) (K : P -> configuration J -> Prop) (u rho : J -> F).
+Notation configuration := (configuration J).
+Notation reward := (@reward F J u).
+Notation is_max_reward := (@is_max_reward F J P K u).
+Notation stage := (stage F J P).
+Notation used := (@used F J P).
+Notation slots := (@slots F J P w).
+Notation rate := (@rate F J P w u).
+Notation served := (@served F J P w).
+Notation earned := (@earned F J P w u).
+Notation greedy_run := (@greedy_run F J P w K u rho).
+Notation assignment := (assignment F J P).
+Notation feasible := (@feasible F J P w K rho).
+Notation value := (@value F J P u).
+Notation run_assignment := (@run_assignment F J P w).
 
-(** A configuration: the number of slots of each type on one server. *)
-Definition configuration := J -> nat.
-
-(** [w p] is the share of pool [p] among all servers, [K p] says which configurations a server of the pool can hold,
-    [u j] is the reward of a job of type [j], and [rho j] the workload: jobs of the type per server. *)
-Variables (w : P -> F) (K : P -> configuration -> Prop) (u rho : J -> F).
-
-(** Whatever is below a feasible configuration is feasible. *)
-Definition down_closed := forall p k k', K p k -> (forall j, (k' j <= k j)%N) -> K p k'.
-
-(** U(k): the reward of a server with all slots full. *)
-Definition reward (k : configuration) : F := \sum_j u j * (k j)%:R.
-
-(** [k] uses only types in [S]. *)
-Definition uses_only (S : {set J}) (k : configuration) := forall j, j \notin S -> k j = 0%N.
-
-(** MaxReward: a feasible configuration of types in [S] with the greatest reward (ties may be broken in any way). *)
-Definition is_max_reward p (S : {set J}) (k : configuration) :=
-  [/\ K p k, uses_only S k & forall k', K p k' -> uses_only S k' -> reward k' <= reward k].
-
-(** A stage of the greedy assignment: the types left, the configuration of each pool, and the fraction of the servers of
-    every pool that the stage takes. *)
-Record stage := Stage { left_types : {set J}; conf : P -> configuration; frac : F }.
-
-(** Slots of type [j] and reward of an average server during a stage. *)
-Definition slots (s : stage) j : F := \sum_p w p * (conf s p j)%:R.
-Definition rate (s : stage) : F := \sum_p w p * reward (conf s p).
-
-(** Slots of type [j], reward, and fraction of the servers, all stages together. *)
-Definition served (st : seq stage) j : F := \sum_(s <- st) frac s * slots s j.
-Definition earned (st : seq stage) : F := \sum_(s <- st) frac s * rate s.
-Definition used (st : seq stage) : F := \sum_(s <- st) frac s.
-
-(** A greedy run (Definition 3.2): every stage takes a positive fraction of the servers and uses MaxReward of the types
-    left, types that are not left have been served completely by the stages before, nothing is overfilled, and the run
-    ends because all servers are used or because all work is served. *)
-Record greedy_run (st : seq stage) : Prop := GreedyRun {
-  run_frac : forall pre s post, st = pre ++ s :: post -> 0 < frac s;
-  run_max : forall pre s post, st = pre ++ s :: post -> forall p, is_max_reward p (left_types s) (conf s p);
-  run_gone : forall pre s post, st = pre ++ s :: post ->
-    forall j, j \notin left_types s -> served pre j = rho j;
-  run_fits : forall j, served st j <= rho j;
-  run_servers : used st <= 1;
-  run_end : used st = 1 \/ forall j, served st j = rho j }.
-
-(** An assignment gives every pool a list of configurations with the share of all servers that they take, and says how
-    many jobs of each type are in service, at most as many as there are, and as many as there are slots. *)
-Record assignment := Assignment { columns : P -> seq (configuration * F); jobs : J -> F }.
-
-Record feasible (a : assignment) : Prop := Feasible {
-  feasible_conf : forall p c, List.In c (columns a p) -> K p c.1;
-  feasible_share : forall p c, List.In c (columns a p) -> 0 <= c.2;
-  feasible_pool : forall p, \sum_(c <- columns a p) c.2 <= w p;
-  feasible_jobs : forall j, 0 <= jobs a j <= rho j;
-  feasible_slots : forall j, jobs a j <= \sum_p \sum_(c <- columns a p) c.2 * (c.1 j)%:R }.
-
-Definition value (a : assignment) : F := \sum_j u j * jobs a j.
-
-Hypothesis K_down : down_closed.
+Hypothesis K_down : down_closed K.
 Hypothesis w_ge0 : forall p, 0 <= w p.
 Hypothesis u_ge0 : forall j, 0 <= u j.
 
@@ -193,7 +148,7 @@ have h : \sum_(c <- columns a p) c.2 * f c.1 <= (\sum_(c <- columns a p) c.2) * 
   rewrite !big_cons mulrDl; apply: ler_add.
     by apply: ler_wpmul2l; [apply: c0; left | apply/fb/Kc; left].
   by apply: IH => d ds; [apply: Kc | apply: c0]; right.
-by apply: (le_trans h); apply: ler_wpmul2r => //; apply: feasible_pool.
+by apply: (le_trans h); apply: ler_wpmul2r => //; apply: (feasible_pool fa).
 Qed.
 
 (** Types outside [S] earn at most their workload, the others at most what the columns earn without the types outside
@@ -212,7 +167,7 @@ have -> : \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1)
   rewrite exchange_big /=; apply: eq_bigr => c _.
   rewrite /reward mulr_sumr [RHS]big_mkcond /=; apply: eq_bigr => j _.
   by rewrite /restrict; case: ifP => _; [rewrite mulrCA | rewrite !mulr0].
-by apply: ler_sum => j _; apply: ler_wpmul2l => //; apply: feasible_slots.
+by apply: ler_sum => j _; apply: ler_wpmul2l => //; apply: (feasible_slots fa).
 Qed.
 
 (** The bound behind every result on greedy: types outside [S] earn at most their workload, the others at most what the
@@ -250,14 +205,12 @@ Proof. by move=> /(@List.in_split stage s st). Qed.
 Lemma run_frac_ge0 st s : greedy_run st -> List.In s st -> 0 <= frac s.
 Proof. by move=> run /In_split_cat[pre [post e]]; apply/ltW/(run_frac run e). Qed.
 
-(** A greedy run is itself an assignment, and what it earns is the value of that assignment: [value] and [feasible]
-    apply to greedy too. *)
-Definition run_assignment (st : seq stage) : assignment :=
-  Assignment (fun p => [seq (conf s p, frac s * w p) | s <- st]) (served st).
-
-Lemma run_feasible st : (forall j, 0 <= rho j) -> greedy_run st -> feasible (run_assignment st).
+(** ** Theorem: a greedy run is itself an assignment, and what it earns is the value of that assignment. *)
+Theorem run_feasible st : (forall j, 0 <= rho j) -> greedy_run st ->
+  feasible (run_assignment st) /\ value (run_assignment st) = earned st.
 Proof.
-move=> rho0 run; split.
+move=> rho0 run; split; last by rewrite earned_served.
+split.
 - move=> p c /= /(@List.in_map_iff stage (configuration * F)) [s [<- /In_split_cat[pre [post e]]]] /=.
   by case: (run_max run e p).
 - move=> p c /= /(@List.in_map_iff stage (configuration * F)) [s [<- sst]] /=.
@@ -270,9 +223,6 @@ move=> rho0 run; split.
   rewrite exchange_big /=; apply: ler_sum => p _; rewrite big_map /= le_eqVlt; apply/orP; left.
   by apply/eqP; apply: eq_bigr => s _; rewrite mulrA.
 Qed.
-
-Lemma run_value st : value (run_assignment st) = earned st.
-Proof. by rewrite earned_served. Qed.
 
 (** ** The stage bound (B1): no assignment earns more than what greedy earned before a stage plus the reward of the
     stage on all servers. *)
@@ -390,7 +340,7 @@ case: (run_end run) => [all|all]; last first.
   by apply: (ler_from2 (serves_all_optimal all fa) e0); ring.
 have keeps := greedy_keeps_product run fa.
 have half : \prod_(s <- st) (1 - frac s) * (1 + 1) <= 1.
-  have := @prod_complement_half F _ st frac (fun s => @run_frac_le1 st s run).
+  have := @prod_complement_half F _ st (@frac F J P) (fun s => @run_frac_le1 st s run).
   by rewrite -/(used st) all.
 set p := \prod_(s <- st) _ in keeps half.
 have h : 0 <= (1 - p * (1 + 1)) * value a by rewrite mulr_ge0 // subr_ge0.

@@ -23,13 +23,10 @@ Notation type := 'I_n.+1.
 Notation config := (configuration [finType of type]).
 Notation one := [finType of unit].
 
-(** What a job takes is its unit, times 2^n or 2^n + 1. *)
-Definition unit_of (j : nat) : nat := (2 ^ j.-1)%N.
-Definition demand (j : type) (r : one) : nat := (unit_of j * (2 ^ n + (0 < j)))%N.
-Definition capacity (r : one) : nat := (2 ^ n * (2 ^ n).+1).-1.
-Definition u (j : type) : F := (unit_of j)%:R.
-Definition rho (j : type) : F := 1.
-
+Notation demand := (@one_demand n).
+Notation capacity := (@one_capacity n).
+Notation u := (@one_reward F n).
+Notation rho := (@one_workload F n).
 Notation K := (additive demand capacity).
 
 (** The units that a configuration holds: its reward. *)
@@ -150,7 +147,7 @@ Definition run := [seq stage_of i | i <- enum 'I_n.+1].
 Definition mixed : config := fun=> 1%N.
 Definition best : assignment F [finType of type] one := Assignment (fun=> [:: (mixed, 1)]) rho.
 
-Notation whole := (Tight.whole F).
+Notation whole := (whole F).
 
 Lemma most_gt0 (i : nat) : (i <= n)%N -> (0 < most i)%N.
 Proof.
@@ -207,7 +204,7 @@ Lemma served_run (s : seq type) j : uniq s ->
   served whole [seq stage_of i | i <- s] j = if j \in s then part j * (most j)%:R else 0.
 Proof.
 move=> us; rewrite -(sum_equal j _ us) /served big_map; apply: eq_bigr => i _.
-rewrite /slots sum_one /= /Tight.whole mul1r /alone; case: eqP => [->|]; first by [].
+rewrite /slots sum_one /= /whole mul1r /alone; case: eqP => [->|]; first by [].
 by rewrite mulr0.
 Qed.
 
@@ -280,17 +277,24 @@ Qed.
 Lemma earned_part (i : type) : (i < n)%N -> part i * (worth (alone i))%:R = u i.
 Proof. by move=> iN; rewrite /worth sum_alone natrM mulrA part_most // mul1r. Qed.
 
-Theorem one_resource_keeps :
-  [/\ greedy_run whole K1 u rho run,
-      forall i, is_MaxReward K1 u tt (from i) (alone i),
-      feasible whole K1 rho best, 0 < value u best &
-      earned whole u run = (1 - ((2 ^ n)%:R^-1 + series) / 2%:R) * value u best].
+Lemma best_optimal b : feasible whole K1 rho b -> value u b <= value u best.
 Proof.
-split; [exact: run_is_greedy | exact: alone_MaxReward | exact: best_feasible | by rewrite value_best ltr0n power_gt0 |].
-rewrite value_best /earned big_map big_enum /=.
+move=> fb; apply: ler_sum => j _; apply: ler_wpmul2l; first exact: ler0n.
+by case/andP: (feasible_jobs fb j).
+Qed.
+
+(** ** Theorem: on this family greedy keeps exactly the share of the title. *)
+Theorem one_resource_keeps : greedy_earns_exactly whole K1 u rho
+  (1 - ((2 ^ n)%:R^-1 + \sum_(2 <= k < n.+1) (2 ^ k - 1)%:R^-1) / 2%:R).
+Proof.
+rewrite (eq_bigr (fun k => (2 ^ k).-1%:R^-1)) => [|k _]; last by rewrite subn1.
+exists run, best; split;
+  [split; first exact: run_is_greedy | exact: best_feasible | exact: best_optimal | |]; last 2 first.
+- by rewrite value_best ltr0n power_gt0.
+- rewrite value_best /earned big_map big_enum /=.
 rewrite (eq_bigr (fun i : type => part i * (worth (alone i))%:R)) => [|i _]; last first.
   by rewrite /rate sum_one mul1r reward_worth.
-rewrite big_ord_recr /= -before_series.
+rewrite big_ord_recr /= -/series -before_series.
 rewrite (eq_bigr (fun i : 'I_n => (2 ^ i.-1)%:R)) => [|i _]; last by rewrite earned_part //= ltn_ord.
 have -> : part ord_max * (worth (alone ord_max))%:R = (1 - before) * (2 ^ n.-1)%:R.
   by rewrite /worth sum_alone /= most_last mul1n /part ltnn.
@@ -299,6 +303,7 @@ have sum_units m : (\sum_(i < m.+1) 2 ^ i.-1 = 2 ^ m)%N.
 rewrite -natr_sum; have := sum_units n.-1; rewrite prednK // => ->.
 have -> : (2 ^ n)%:R = 2%:R * (2 ^ n.-1)%:R :> F by rewrite -natrM -expnS prednK.
 by field.
+- by move=> s /(@List.in_map_iff type) [i [<- _]] []; apply: alone_MaxReward.
 Qed.
 
 End OneResource.

@@ -19,7 +19,6 @@ Variables (J : nat) (P : finType).
 Notation type := 'I_J.
 Notation config := (configuration [finType of type]).
 Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
-(** MaxReward of each pool, as a function of the types left. *)
 Variable mr : P -> {set type} -> config.
 Hypothesis K_down : down_closed K.
 Hypothesis w_ge0 : forall p, 0 <= w p.
@@ -28,24 +27,10 @@ Hypothesis rho_ge0 : forall j, 0 <= rho j.
 Hypothesis mr_max : forall p S, is_max_reward K u p S (mr p S).
 Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
 
-(** Types in the order [order 0], [order 1], ...; the types left before stage [i]. *)
 Implicit Types (order : nat -> type) (z : nat -> F).
-Definition left_before order i : {set type} := [set j | [forall l : 'I_i, order l != j]].
-
-(** Slots of type [j] on an average server in stage [i], and jobs of the type served in the first [i] stages if stage
-    [l] lasts [z l]. *)
-Definition stage_slots order i (j : type) : F := slots_of w mr (left_before order i) j.
-Definition done_before order z i (j : type) : F := \sum_(l < i) z l * stage_slots order l j.
-
-(** The conditions of Proposition 3.1: (1) stage i has slots of the type that it exhausts, and the lengths solve (6);
-    (2) if a stage exhausts a later type too, of which it has slots, ties go to the lower index. A type with slots is
-    one that is left, so the order is a permutation (see [order_inj]). *)
-Record proposition_3_1 order z : Prop := Proposition {
-  has_slots : forall i, (i < J)%N -> 0 < stage_slots order i (order i);
-  lasts : forall i, (i < J)%N -> 0 <= z i;
-  exhausts : forall i, (i < J)%N -> rho (order i) = done_before order z i.+1 (order i);
-  ties : forall i j, (i < j)%N -> (j < J)%N -> 0 < stage_slots order i (order j) ->
-    rho (order j) = done_before order z i.+1 (order j) -> (order i < order j)%N }.
+Notation stage_slots := (@stage_slots F J P w mr).
+Notation done_before := (@done_before F J P w mr).
+Notation proposition_3_1 := (@proposition_3_1 F J P w rho mr).
 
 Lemma stage_slots_ge0 order i j : 0 <= stage_slots order i j.
 Proof. exact: slots_of_ge0. Qed.
@@ -261,3 +246,22 @@ by apply: (subsetP (left_mono _ ij)); apply/left_of_slots/(b_slots b).
 Qed.
 
 End Permutation.
+
+(** ** Theorem: where servers hold finitely many configurations, exactly one order, with its lengths, satisfies the
+    conditions. No hypothesis on MaxReward is left. *)
+Theorem exactly_one_permutation (F : realFieldType) (J N : nat) (P : finType) (w : P -> F)
+    (K : P -> configuration [finType of 'I_J] -> bool) (u rho : 'I_J -> F) :
+  down_closed (K : P -> configuration _ -> Prop) -> (forall p k j, K p k -> (k j <= N)%N) ->
+  (forall p, K p (fun=> 0%N)) ->
+  (forall p, 0 <= w p) -> (forall j, 0 < u j) -> (forall j, 0 <= rho j) ->
+  (forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N]) -> (0 < J)%N ->
+  exists mr order z,
+  [/\ forall p S, is_MaxReward (K : P -> configuration _ -> Prop) u p S (mr p S), proposition_3_1 w rho mr order z &
+      forall order' z', proposition_3_1 w rho mr order' z' -> forall i, (i < J)%N -> order' i = order i /\ z' i = z i].
+Proof.
+move=> Kd Kb K0 w0 u0 r0 fit J0; have [mr mrP] := MaxReward_exists u Kd Kb K0.
+have mr_max p S : is_max_reward (K : P -> configuration _ -> Prop) u p S (mr p S) by case: (mrP p S).
+have [order [z prop]] := permutation_exists Kd w0 u0 r0 mr_max fit J0.
+exists mr, order, z; split=> // order' z' prop' i iJ.
+exact: (permutation_unique w0 mr_max prop' prop iJ).
+Qed.

@@ -38,9 +38,6 @@ Proof.
   unfold times. rewrite !map_length, H. symmetry. exact (slots_length _ _ F).
 Qed.
 
-Fixpoint minus (a b : list Q) : list Q :=
-  match a, b with x :: a, y :: b => (x - y) :: minus a b | _, _ => [] end.
-
 (** Jobs earn at most the part of the reward beyond the slot price on all work, and the slot price on all slots. *)
 Lemma price_split u beta y rho s :
   Forall2 (fun b x => 0 <= b <= x) beta u -> Forall2 (fun a r => 0 <= a <= r) y rho -> Forall2 Qle y s ->
@@ -52,10 +49,6 @@ Proof.
   assert (0 <= (x - b) * (r - a)) by (apply Qmult_le_0_compat; lra).
   assert (0 <= b * (t - a)) by (apply Qmult_le_0_compat; lra). nra.
 Qed.
-
-(** A price of a server is right if no configuration is worth more. *)
-Definition server_price (J : nat) (beta : list Q) (p : Q * space) (gamma : Q) : Prop :=
-  0 <= gamma /\ forall k, feasible J (snd p) k -> worth beta k <= gamma.
 
 Lemma columns_le J beta p cs gamma : server_price J beta p gamma ->
   Forall (fun c => feasible J (snd p) (fst c) /\ 0 <= snd c) cs -> sum (map snd cs) <= fst p ->

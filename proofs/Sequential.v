@@ -18,24 +18,11 @@ Variable F : realFieldType.
 Variables J P : finType.
 Variables (w : P -> F) (K : P -> configuration J -> Prop) (u rho : J -> F).
 
-(** A stage: servers of one pool, as a share of all servers, take a configuration. *)
-Record filling := Filling { pool : P; held : configuration J; share : F }.
-
-Definition filled (st : seq filling) j : F := \sum_(s <- st) share s * (held s j)%:R.
-Definition gained (st : seq filling) : F := \sum_(s <- st) share s * reward u (held s).
-Definition used_of (st : seq filling) p : F := \sum_(s <- st | pool s == p) share s.
-
-(** A run: every stage uses a configuration of the greatest reward among those of types that are not exhausted yet,
-    nothing is overfilled, and every pool is used up unless the types that are left at the end earn nothing in it (all
-    work is served, or none of them fits). The order of the pools is not prescribed. *)
-Record sequential_run (st : seq filling) : Prop := SequentialRun {
-  fill_share : forall s, List.In s st -> 0 <= share s;
-  fill_max : forall pre s post, st = pre ++ s :: post -> K (pool s) (held s) /\
-    forall k, K (pool s) k -> (forall j, filled pre j = rho j -> k j = 0%N) -> reward u k <= reward u (held s);
-  fill_fits : forall j, filled st j <= rho j;
-  fill_pool : forall p, used_of st p <= w p;
-  fill_end : forall p, used_of st p = w p \/
-    forall k, K p k -> (forall j, filled st j = rho j -> k j = 0%N) -> reward u k <= 0 }.
+Notation filling := (filling F J P).
+Notation filled := (@filled F J P).
+Notation gained := (@gained F J P u).
+Notation used_of := (@used_of F J P).
+Notation sequential_run := (@sequential_run F J P w K u rho).
 
 Hypothesis K_down : down_closed K.
 Hypothesis w_gt0 : forall p, 0 < w p.
@@ -63,10 +50,10 @@ apply: (@filled_ge0 (s :: post)) => t tst; apply: (fill_share run); rewrite e.
 by apply: List.in_or_app; right.
 Qed.
 
-Lemma pool_gain_ge0 st p : (forall s, List.In s st -> 0 <= share s) ->
+Lemma pool_gain_ge0 (st : seq filling) p : (forall s, List.In s st -> 0 <= share s) ->
   0 <= \sum_(s <- st | pool s == p) share s * reward u (held s).
 Proof.
-have r0 s : 0 <= reward u (held s) by apply: reward_ge0.
+have r0 (s : filling) : 0 <= reward u (held s) by apply: reward_ge0.
 elim: st => [|s st IH] x0; first by rewrite big_nil.
 rewrite big_cons; case: ifP => _; last by apply: IH => t tst; apply: x0; right.
 by rewrite addr_ge0 ?mulr_ge0 //; [apply: x0; left | apply: IH => t tst; apply: x0; right].
@@ -85,7 +72,7 @@ have stage_ge s k : List.In s st -> K (pool s) k -> uses_only S k -> reward u k 
   by rewrite inE negbK; apply/eqP; apply: (exhausted_stays run e ej).
 have pool_ge p k : K p k -> uses_only S k ->
     w p * reward u k <= \sum_(s <- st | pool s == p) share s * reward u (held s).
-  move=> Kk kS; have r0 s : 0 <= reward u (held s) by apply: reward_ge0.
+  move=> Kk kS; have r0 (s : filling) : 0 <= reward u (held s) by apply: reward_ge0.
   have x0 := fill_share run.
   case: (fill_end run p) => [<-|none]; last first.
     apply: (@le_trans _ _ 0).
@@ -122,10 +109,8 @@ End Sequential.
 Section Attained.
 Variable F : realFieldType.
 (** Two types that demand 2 and 3 of one resource, two pools of capacities 3 and 2 with equal shares, rewards 1, half a
-    job of each type per server. Types are false and true, pools likewise. *)
+    job of each type per server ([two_pools] of Model.v). Types are false and true, pools likewise. *)
 Notation half := (2%:R^-1 : F).
-Definition two_pools (p : bool) (k : configuration [finType of bool]) : Prop :=
-  (k false * 2 + k true * 3 <= if p then 2 else 3)%N.
 Definition first_only : configuration [finType of bool] := fun j => if j then 0%N else 1%N.
 Definition second_only : configuration [finType of bool] := fun j => if j then 1%N else 0%N.
 
@@ -134,11 +119,11 @@ Definition in_turn : seq (filling F [finType of bool] [finType of bool]) := [:: 
 Definition swapped : assignment F [finType of bool] [finType of bool] :=
   Assignment (fun p => if p then [:: (first_only, half)] else [:: (second_only, half)]) (fun=> half).
 
-Theorem sequential_half_attained :
-  [/\ sequential_run (fun=> half) two_pools (fun=> 1) (fun=> half) in_turn,
-      feasible (fun=> half) two_pools (fun=> half) swapped,
-      value (fun=> 1) swapped = 1 & gained (fun=> 1) in_turn = half].
+Theorem sequential_half_attained : exists st a,
+  [/\ sequential_run (fun=> half) two_pools (fun=> 1) (fun=> half) st,
+      feasible (fun=> half) two_pools (fun=> half) a, value (fun=> 1) a = 1 & gained (fun=> 1) st = half].
 Proof.
+exists in_turn, swapped.
 have h0 : 0 < half by rewrite invr_gt0 ltr0n.
 have rewardE k : reward (fun _ : bool => 1 : F) k = (k true + k false)%:R.
   by rewrite /reward big_bool !mul1r natrD.

@@ -20,11 +20,8 @@ Variable F : realFieldType.
 Lemma natS n : n.+1%:R = n%:R + 1 :> F.
 Proof. by rewrite -addn1 natrD. Qed.
 
-(** 1/b + 1/(b (b+1)) + ..., [s] terms, each denominator the one before times itself plus one. *)
-Fixpoint series (b s : nat) : F := if s is s'.+1 then b%:R^-1 + series (b * b.+1) s' else 0.
-
-(** 1 + 1/(N+1) + 1/((N+1)(N+2)) + ... with [s] terms after the first: T as far as it matters for s items. *)
-Definition constant (N s : nat) : F := 1 + series N.+1 s.
+Notation series := (@series F).
+Notation constant := (@constant F).
 
 Lemma series_ge0 b s : 0 <= series b s.
 Proof. by elim: s b => [|s IH] b //=; rewrite addr_ge0 ?invr_ge0 ?ler0n. Qed.
@@ -75,8 +72,11 @@ exact: series_le_inverse.
 Qed.
 
 (** For N = 1 the constant is below 423/250 = 1.692. *)
-Lemma constant_one s : constant 1 s <= 1 + 2%:R^-1 + 6%:R^-1 + 42%:R^-1 + 2%:R / (42 * 43)%:R.
+Theorem constant_one s : constant 1 s < 423%:R / 250%:R.
 Proof.
+apply: (@le_lt_trans _ _ (1 + 2%:R^-1 + 6%:R^-1 + 42%:R^-1 + 2%:R / (42 * 43)%:R)); last first.
+  rewrite natrM -subr_gt0 (_ : _ - _ = 47%:R / (125%:R * (21%:R * 43%:R))); last by field.
+  by rewrite divr_gt0 ?mulr_gt0 ?ltr0n.
 have h : series 2 s <= 2%:R^-1 + (6%:R^-1 + (42%:R^-1 + series (42 * 43) s)).
   apply: (@le_trans _ _ (series 2 s.+3)); first by apply: series_mono; rewrite -addn3 leq_addr.
   by rewrite /= lexx.
@@ -219,7 +219,7 @@ Hypothesis one_more : forall j, exists r, 1 < (most j).+1%:R * d j r.
 Hypothesis N_gt0 : (0 < N)%N.
 Hypothesis at_least : forall j, (N <= most j)%N.
 
-Definition fits (k : J -> nat) := forall r, \sum_j (k j)%:R * d j r <= 1.
+Notation fits := (@fits_shares F J R d).
 
 Lemma sum_copies (f : nat -> F) (k : J -> nat) (s : seq J) :
   \sum_(a <- flatten [seq nseq (k j) (most j) | j <- s]) f a = \sum_(j <- s) (k j)%:R * f (most j).
@@ -333,7 +333,7 @@ Definition sharp_jobs (c : R * index) : nat := if nat_of_ord c.2 is _.+1 then 1%
 Lemma sharp_extra_gt0 : 0 < sharp_extra.
 Proof. by rewrite invr_gt0 ltr0n muln_gt0 addn_gt0 N_gt0 (leq_ltn_trans _ (denominator_gt s)). Qed.
 
-Lemma sharp_fits : fits sharp_demand sharp_jobs.
+Lemma sharp_fits : fits_shares sharp_demand sharp_jobs.
 Proof.
 move=> r; rewrite -(pair_bigA _ (fun q i => (sharp_jobs (q, i))%:R * sharp_demand (q, i) r)) /= (bigD1 r) //=.
 rewrite [X in _ + X]big1 ?addr0 => [|q qr]; last first.
@@ -382,13 +382,18 @@ Lemma sharp_at_least c : (N <= sharp_most c)%N.
 Proof. by rewrite /sharp_most; case: (nat_of_ord c.2) => // i; apply/ltnW/denominator_gt. Qed.
 
 (** ** Theorem: for every R, N and number of terms there is a server on which a configuration is worth R times the
-    constant, while every single-type configuration is worth at most 1. *)
-Theorem lemma_6_1_sharp :
-  [/\ fits sharp_demand sharp_jobs, forall c r, (sharp_most c)%:R * sharp_demand c r <= 1,
-      forall c, exists r, 1 < (sharp_most c).+1%:R * sharp_demand c r, forall c, (N <= sharp_most c)%N &
-      \sum_c (sharp_jobs c)%:R / (sharp_most c)%:R = #|R|%:R * constant N s].
+    constant, a job of each type being worth one over the number of jobs of the type that fit the server. *)
+Theorem lemma_6_1_sharp : exists (J : finType) (d : J -> R -> F) (most k : J -> nat),
+  [/\ forall j r, 0 <= d j r, fits_shares d k,
+      forall j, (N <= most j)%N /\ forall r, (most j)%:R * d j r <= 1,
+      forall j, exists r, 1 < (most j).+1%:R * d j r &
+      \sum_j (k j)%:R / (most j)%:R = #|R|%:R * constant N s].
 Proof.
-split; [exact: sharp_fits | exact: sharp_most_fits | exact: sharp_one_more | exact: sharp_at_least |].
+exists [finType of R * index], sharp_demand, sharp_most, sharp_jobs.
+split; [| exact: sharp_fits | | exact: sharp_one_more |].
+- move=> c r; rewrite /sharp_demand; case: ifP => // _.
+  by rewrite addr_ge0 ?invr_ge0 ?ler0n //; apply: ltW; apply: sharp_extra_gt0.
+- by move=> c; split; [exact: sharp_at_least | move=> r; exact: sharp_most_fits].
 rewrite -(pair_bigA _ (fun q i => (sharp_jobs (q, i))%:R / (sharp_most (q, i))%:R)) /=.
 rewrite (eq_bigr (fun=> constant N s)) ?sumr_const ?mulr_natl // => q _.
 rewrite big_ord_recl /sharp_jobs /sharp_most /= divff ?pnatr_eq0 -?lt0n // /constant; congr (_ + _).

@@ -14,28 +14,6 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** ** The tie rule of Definition 2.2 *)
-
-Section TieRule.
-Variable F : realFieldType.
-Variables (J : nat) (P : finType) (K : P -> configuration [finType of 'I_J] -> Prop) (u : 'I_J -> F).
-
-(** [k] equals [k'] or has more slots than it of the first type in which they differ. *)
-Definition lexicographically_ge (k k' : configuration [finType of 'I_J]) :=
-  (forall j, k j = k' j) \/ exists j, (k' j < k j)%N /\ forall i : 'I_J, (i < j)%N -> k' i = k i.
-
-(** MaxReward with the tie rule: of the best configurations, the one with most slots of the first type, and so on. *)
-Definition is_MaxReward p (S : {set 'I_J}) k :=
-  is_max_reward K u p S k /\
-  forall k', K p k' -> uses_only S k' -> reward u k' = reward u k -> lexicographically_ge k k'.
-
-End TieRule.
-
-(** ** Additive resources: a server holds what its capacity of each resource allows *)
-
-Definition additive (J R : finType) (d : J -> R -> nat) (capacity : R -> nat) (k : configuration J) :=
-  forall r, (\sum_j k j * d j r <= capacity r)%N.
-
 Lemma additive_down (P J R : finType) (d : J -> R -> nat) (c : R -> nat) :
   down_closed (fun _ : P => additive d c).
 Proof.
@@ -79,32 +57,14 @@ Notation J := (n.+1).
 Notation type := 'I_n.+1.
 Notation config := (configuration [finType of type]).
 
-Definition q : F := 1 - J%:R^-1.
-
-(** Rewards (1 - 1/J)^j; the last type has J (1 - 1/J)^n / m. *)
-Definition u (j : type) : F := if (j < n)%N then q ^+ j else J%:R * q ^+ n / m%:R.
-(** One job a server of every type, m of the last. *)
-Definition rho (j : type) : F := if (j < n)%N then 1 else m%:R.
-
-(** The configuration (1, ..., 1, m), and the one that holds jobs of type [i] only. *)
-Definition mixed : config := fun j => if (j < n)%N then 1%N else m.
-Definition alone (i : type) : config := fun j => if j == i then (if (i < n)%N then J else m) else 0%N.
-
-(** *** The sets of configurations *)
-
-(** Listed: whatever is below [mixed], or below [alone i] for a type i but the last. *)
-Definition listed (k : config) :=
-  (forall j, (k j <= mixed j)%N) \/ exists2 i : type, (i < n)%N & forall j, (k j <= alone i j)%N.
-
-(** Additive: a resource for each interval a <= p of the first n types, of which each of these types in the interval
-    takes 1/J and the last type (1 - (p - a + 1)/J)/m, and one resource of which the last type takes 1/m. Everything is
-    multiplied by J m to make it whole. *)
-Definition resource := option ('I_n * 'I_n).
-Definition capacity (r : resource) : nat := (J * m)%N.
-Definition demand (j : type) (r : resource) : nat :=
-  if r is Some (a, p) then
-    if (j < n)%N then (if (a <= j <= p)%N then m else 0%N) else (J - (p.+1 - a))%N
-  else if (j < n)%N then 0%N else J.
+Notation q := (@tight_q F n).
+Notation u := (@tight_reward F n m).
+Notation rho := (@tight_workload F n m).
+Notation mixed := (@mixed n m).
+Notation alone := (@alone n m).
+Notation listed := (@listed n m).
+Notation capacity := (@tight_capacity n m).
+Notation demand := (@tight_demand n m).
 
 (** The slots of the first n types as a function of natural numbers. *)
 Definition at_ (k : config) (j : nat) : nat := k (inord j).
@@ -117,7 +77,8 @@ Lemma additive_interval k (a p : nat) : additive demand capacity k -> (a <= p)%N
   (m * (\sum_(a <= j < p.+1) at_ k j) + (J - (p.+1 - a)) * k ord_max <= J * m)%N.
 Proof.
 move=> Kk ap pn; have an := leq_ltn_trans ap pn.
-have := Kk (Some (Ordinal an, Ordinal pn)); rewrite big_ord_recr /= ltnn /capacity.
+have := Kk (Some (exist (fun e : 'I_n * 'I_n => e.1 <= e.2)%N (Ordinal an, Ordinal pn) ap)).
+rewrite big_ord_recr /= ltnn /capacity.
 rewrite [(k ord_max * _)%N]mulnC; apply: leq_trans; rewrite leq_add2r.
 rewrite big_distrr /= big_geq_mkord /= (big_ord_widen_cond n (fun j => (a <= j)%N) (fun j => (m * at_ k j)%N)) //.
 rewrite big_mkcond /=; apply: leq_sum => j _; rewrite ltn_ord at_ord ltnS.
@@ -134,12 +95,9 @@ Qed.
 Lemma listed_additive k : listed k -> additive demand capacity k.
 Proof.
 have down := @additive_down [finType of unit] _ _ demand capacity tt.
-case=> [le|[i iN le]]; apply: (down _ _ _ le) => -[[a p]|]; rewrite /capacity.
+case=> [le|[i iN le]]; apply: (down _ _ _ le) => -[[[a p] /= ap]|]; rewrite /tight_capacity.
 - rewrite big_ord_recr /= /mixed ltnn.
   under eq_bigr do rewrite ltn_ord mul1n.
-  have [ap|pa] := leqP a p; last first.
-    rewrite big1 ?add0n => [|j _]; first by rewrite mulnC leq_mul2r leq_subr orbT.
-    by case: ifP => // /andP[aj /(leq_trans aj)]; rewrite leqNgt pa.
   rewrite -big_mkcond /= sum_nat_const.
   have -> : #|[pred j : 'I_n | (a <= j <= p)%N]| = (p.+1 - a)%N.
     have -> : (p.+1 - a = \sum_(a <= j < p.+1) 1)%N by rewrite sum_nat_const_nat muln1.
@@ -159,7 +117,6 @@ Qed.
 
 Variable K : config -> Prop.
 (** Any set of configurations between the two. *)
-Hypothesis K_down : down_closed (fun _ : unit => K).
 Hypothesis K_listed : forall k, listed k -> K k.
 Hypothesis K_additive : forall k, K k -> additive demand capacity k.
 
@@ -301,7 +258,7 @@ Definition tight_run := [seq tight_stage i | i <- enum 'I_J].
 (** All servers hold one job of every type and m of the last. *)
 Definition tight_best : assignment F [finType of type] one := Assignment (fun=> [:: (mixed, 1)]) rho.
 
-Definition whole : one -> F := fun=> 1.
+Notation whole := (whole F).
 
 Lemma sum_one (f : one -> F) : \sum_p f p = f tt.
 Proof. by apply: big_pred1 => -[]. Qed.
@@ -341,7 +298,7 @@ Qed.
 Lemma alone_self (j : type) : (j < n)%N -> alone j j = J.
 Proof. by move=> jn; rewrite /alone eqxx jn. Qed.
 
-Theorem tight_is_run : greedy_run whole (fun _ : one => K) u rho tight_run.
+Lemma tight_is_run : greedy_run whole (fun _ : one => K) u rho tight_run.
 Proof.
 have JF : 0 < J%:R :> F by rewrite ltr0n.
 have used1 : used tight_run = 1.
@@ -379,14 +336,18 @@ split.
   by case: ifP.
 Qed.
 
-(** ** Theorem (B2): the greedy run above keeps exactly 1 - (1 - 1/J)^J of a feasible assignment. *)
-Theorem tight :
-  [/\ greedy_run whole (fun _ : one => K) u rho tight_run,
-      forall i, is_MaxReward (fun _ : one => K) u tt (from i) (alone i),
-      feasible whole (fun _ : one => K) rho tight_best, 0 < value u tight_best &
-      earned whole u tight_run = (1 - (1 - J%:R^-1) ^+ J) * value u tight_best].
+Lemma best_optimal b : feasible whole (fun _ : one => K) rho b -> value u b <= value u tight_best.
 Proof.
-split; [exact: tight_is_run | exact: alone_MaxReward | exact: best_feasible | by rewrite value_best ltr0n |].
+move=> fb; apply: ler_sum => j _; apply: ler_wpmul2l; first exact: u_ge0.
+by case/andP: (feasible_jobs fb j).
+Qed.
+
+(** ** Theorem (B2): the greedy run above keeps exactly 1 - (1 - 1/J)^J of the optimum. *)
+Theorem tight : greedy_earns_exactly whole (fun _ : one => K) u rho (1 - (1 - J%:R^-1) ^+ J).
+Proof.
+exists tight_run, tight_best.
+split; [split; first exact: tight_is_run | exact: best_feasible | exact: best_optimal | by rewrite value_best ltr0n |].
+  by move=> s /(@List.in_map_iff type) [i [<- _]] []; apply: alone_MaxReward.
 rewrite value_best /earned big_map.
 rewrite (eq_bigr (fun i : type => q ^+ i)); last first.
   by move=> i _; rewrite /rate sum_one mul1r reward_alone mulrA mulVf ?mul1r // J_neq0.
@@ -397,23 +358,25 @@ End Family.
 
 (** ** Theorem: the constant is attained where configurations are listed. *)
 Theorem tight_listed (F : realFieldType) (n m : nat) : (0 < m)%N ->
-  [/\ greedy_run (whole F) (fun _ : unit_finType => listed m) (@u F n m) (@rho F n m) (tight_run F n m),
-      forall i, is_MaxReward (fun _ : unit_finType => listed m) (@u F n m) tt (from i) (alone m i),
-      feasible (whole F) (fun _ : unit_finType => listed m) (@rho F n m) (tight_best F n m),
-      0 < value (@u F n m) (tight_best F n m) &
-      earned (whole F) (@u F n m) (tight_run F n m)
-        = (1 - (1 - n.+1%:R^-1) ^+ n.+1) * value (@u F n m) (tight_best F n m)].
+  greedy_earns_exactly (whole F) (fun _ : unit_finType => @listed n m) (@tight_reward F n m) (@tight_workload F n m)
+    (1 - (1 - n.+1%:R^-1) ^+ n.+1).
 Proof. by move=> m0; apply: tight => // k; apply: listed_additive. Qed.
 
 (** ** Theorem: it is attained with additive resources. *)
 Theorem tight_additive (F : realFieldType) (n m : nat) : (0 < m)%N ->
-  [/\ greedy_run (whole F) (fun _ : unit_finType => additive (@demand n m) (@capacity n m)) (@u F n m) (@rho F n m)
-        (tight_run F n m),
-      forall i, is_MaxReward (fun _ : unit_finType => additive (@demand n m) (@capacity n m)) (@u F n m) tt (from i)
-        (alone m i),
-      feasible (whole F) (fun _ : unit_finType => additive (@demand n m) (@capacity n m)) (@rho F n m)
-        (tight_best F n m),
-      0 < value (@u F n m) (tight_best F n m) &
-      earned (whole F) (@u F n m) (tight_run F n m)
-        = (1 - (1 - n.+1%:R^-1) ^+ n.+1) * value (@u F n m) (tight_best F n m)].
+  greedy_earns_exactly (whole F) (fun _ : unit_finType => additive (@tight_demand n m) (@tight_capacity n m))
+    (@tight_reward F n m) (@tight_workload F n m) (1 - (1 - n.+1%:R^-1) ^+ n.+1).
 Proof. by move=> m0; apply: tight => // k; apply: listed_additive. Qed.
+
+(** ** Theorem: there are J (J - 1)/2 + 1 of them. *)
+Theorem tight_resources (n : nat) : #|[finType of resource n]| = (n.+1 * n)%N./2.+1.
+Proof.
+rewrite card_option card_sig -sum1_card mulnC; congr _.+1.
+rewrite big_mkcond -(pair_bigA _ (fun a p : 'I_n => if (a <= p)%N then 1%N else 0%N)) exchange_big /=.
+rewrite (eq_bigr (fun p : 'I_n => p.+1)) => [|p _]; last first.
+  by rewrite -big_mkcond /= -(big_ord_widen n (fun=> 1%N) (ltn_ord p)) sum1_card card_ord.
+elim: n => [|n IH]; first by rewrite big_ord0.
+rewrite big_ord_recr IH (_ : n.+1 * n.+2 = n * n.+1 + n.+1.*2)%N; last first.
+  by rewrite -muln2 [(n * _)%N]mulnC -mulnDr addn2.
+by rewrite halfD odd_double andbF doubleK.
+Qed.

@@ -15,31 +15,15 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** [c] jobs of type [j] and no other. *)
-Definition single (j c i : nat) : nat := if i == j then c else 0%N.
-
-(** The reduced configurations K_RED of (19), as listed by packproof's [reduced_configurations]. *)
-Inductive reduced (J : nat) : (nat -> nat) -> Prop :=
-| even_alone m : (m < J)%N -> reduced J (single m.*2 (2 ^ m))
-| odd_alone m : (m.+1 < J)%N -> reduced J (single m.+1.*2.+1 (3 * 2 ^ m))
-| even_beside m : (m.+2 < J)%N -> reduced J (fun j => single 1 1 j + single m.+2.*2 (2 ^ m.+2 %/ 3) j)%N
-| odd_beside m : (m.+1 < J)%N -> reduced J (fun j => single 1 1 j + single m.+1.*2.+1 (2 ^ m) j)%N.
-
 Section Universal.
 Variable F : realFieldType.
 
-(** The greatest lower bound of the sizes of type [j]: 2/3 2^-m for j = 2m, 1/2 2^-m for j = 2m + 1. *)
-Definition inf_size (j : nat) : F :=
-  (if odd j then 2%:R^-1 else 2%:R / 3%:R) / 2%:R ^+ j./2.
+Notation inf_size := (@inf_size F).
 
 Variable J : nat.
 
-(** Weight of a configuration [k] for weights [Q] of the 2J types. *)
-Definition weight (Q : nat -> F) (k : nat -> nat) : F := \sum_(j < J.*2) Q j * (k j)%:R.
-
-(** A configuration is feasible if jobs just above the lower ends of their intervals fit a server of size 1 (see
-    [sizes_feasible]). *)
-Definition fits (k : nat -> nat) : Prop := \sum_(j < J.*2) inf_size j * (k j)%:R < 1.
+Notation weight := (@weight F J).
+Notation fits := (@universal_fits F J).
 
 (** Jobs of sizes above the lower ends of their types that fit one server make a feasible configuration. *)
 Lemma sizes_feasible (jobs : seq ('I_J.*2 * F)) :
@@ -234,7 +218,8 @@ End Universal.
 (** ** Theorem: 3/2 is attained, by one job just above 1/2 and one just above 1/3. *)
 Theorem universal_attained (F : realFieldType) (J : nat) : (1 < J)%N ->
   exists (Q : nat -> F) (k : nat -> nat),
-    [/\ forall j, 0 <= Q j, forall k', reduced J k' -> weight J Q k' <= 1, fits F J k & weight J Q k = 3%:R / 2%:R].
+    [/\ forall j, 0 <= Q j, forall k', reduced J k' -> weight J Q k' <= 1, universal_fits F J k &
+        weight J Q k = 3%:R / 2%:R].
 Proof.
 move=> J2; pose Q j : F := if j == 1%N then 1 else if j == 2%N then 2%:R^-1 else 0.
 have Q0 j : 0 <= Q j by rewrite /Q; case: eqP => _; rewrite ?ler01 //; case: eqP => _; rewrite // invr_ge0 ler0n.
@@ -245,7 +230,7 @@ exists Q, (fun j => single 1 1 j + single 2 1 j)%N; split=> // [k'| |].
   + by rewrite weight_single ?odd_lt // /Q /= mul0r ler01.
   + by rewrite weight_two ?one_lt ?even_lt // /Q /= mul0r addr0.
   + by rewrite weight_two ?one_lt ?odd_lt // /Q /= mul0r addr0.
-- have := weight_two (inf_size F) 1 (one_lt J2) (even_lt J2); rewrite /weight /fits => ->.
+- have := weight_two (inf_size F) 1 (one_lt J2) (even_lt J2); rewrite /weight /universal_fits => ->.
   rewrite /inf_size /= expr0 expr1 divr1 mulr1.
   have -> : 2%:R^-1 + 2%:R / 3%:R / 2%:R = 5%:R / 6%:R :> F by field.
   by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.

@@ -17,7 +17,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.results.instances import one_resource_family, random_instance, tight_family, tight_family_additive
+from bounds.results.instances import (
+    one_resource_family,
+    random_instance,
+    table_4,
+    tight_family,
+    tight_family_additive,
+)
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
@@ -25,8 +31,13 @@ from theory.greedy.assignment import global_greedy, is_permutation_of_propositio
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Configuration, Instance, explicit, pooled
 from theory.numbers import total
+from theory.partition.cuts import by_cuts
+from theory.partition.guarantees import adversarial_law, guarantee
+from theory.partition.laws import discrete
+from theory.partition.rounded import supportable, upper_rounded
 from theory.partition.universal import reduced_configurations, universal_cells
 from theory.region.worst_case import worst_weights
+from theory.sharing.model import cluster
 
 PROOFS = Path(__file__).parent.parent.parent / "proofs"
 
@@ -48,7 +59,7 @@ def value(rewards: Sequence[Fraction], k: Sequence[Fraction | int]) -> Fraction:
 
 
 def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Configuration], Fraction]]) -> Fraction:
-    """Assert the conditions of `greedy_run` in Greedy.v; return `earned`."""
+    """Assert the conditions of `greedy_run` in Model.v; return `earned`."""
     u, rho = instance.rewards, instance.workload
     served, used, earned = [Fraction(0)] * len(u), Fraction(0), Fraction(0)
     sets = [[tuple(map(int, k)) for k in feasible(pool.space)] for pool in instance.pools]
@@ -60,7 +71,7 @@ def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Config
             assert all(j in left for j, slots in enumerate(k) if slots)
             among = [c for c in every if all(j in left for j, slots in enumerate(c) if slots)]
             assert value(u, k) == max(value(u, c) for c in among)
-            assert k == max(among, key=lambda c: (value(u, c), c))  # the tie rule of Checker.v and Tight.v
+            assert k == max(among, key=lambda c: (value(u, c), c))  # the tie rule of CertificateModel.v and Model.v
         for j in range(len(u)):
             per_server = total(pool.share * k[j] for pool, k in zip(instance.pools, configurations, strict=True))
             served[j] += fraction * per_server
@@ -86,13 +97,22 @@ def test_greedy_keeps_and_existence() -> None:
         for m in range(max(1, len(stages)), types + 3):  # Greedy.greedy_keeps
             assert (1 - (1 - Fraction(1, m)) ** m) * best <= earned
         assert best <= 2 * earned  # Greedy.greedy_keeps_half
+        assert Fraction(632, 1000) * best <= earned  # Constant.greedy_keeps_632
         assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
         if greedy.serves_all:
             assert best == earned  # Greedy.serves_all_optimal
 
 
+def test_the_constant_is_above_its_limit() -> None:
+    last = Fraction(0)
+    for n in range(1, 60):
+        assert last <= (1 - Fraction(1, n)) ** n < Fraction(46, 125)  # complement_power_mono, complement_power_lt
+        last = (1 - Fraction(1, n)) ** n
+    assert Fraction(46, 125) - last < Fraction(1, 250)
+
+
 def proposition_3_1(instance: Instance, order: Sequence[int], z: Sequence[Fraction]) -> bool:
-    """Decide the record `proposition_3_1` of Permutation.v."""
+    """Decide the record `proposition_3_1` of Model.v."""
     rho, types = instance.workload, range(len(order))
     slots = []
     for i in types:
@@ -116,7 +136,7 @@ def test_exactly_one_permutation() -> None:
             for order in permutations(range(len(instance.types)))
             if is_permutation_of_proposition_3_1(instance, order)
         ]
-        assert valid == [greedy.permutation]  # permutation_unique
+        assert valid == [greedy.permutation]  # permutation_unique, exactly_one_permutation
 
 
 def test_conditions_of_a_run_are_needed() -> None:
@@ -150,8 +170,9 @@ def test_tight_family(types: int) -> None:
     space = whole.pools[0].space
     assert isinstance(space, Additive)
     intervals = [(a, p) for a in range(n) for p in range(a, n)]
+    assert len(space.capacity) == types * (types - 1) // 2 + 1  # tight_resources
     assert space.capacity == (types * m,) * (len(intervals) + 1)
-    for j, row in enumerate(space.demands):  # `demand` of Tight.v
+    for j, row in enumerate(space.demands):  # `tight_demand` of Model.v
         expected = [(m if a <= j <= p else 0) if j < n else types - (p + 1 - a) for a, p in intervals]
         assert list(row) == [*expected, 0 if j < n else types]
 
@@ -180,12 +201,12 @@ def test_one_resource_family(types: int) -> None:
 
 
 def series(b: int, terms: int) -> Fraction:
-    """`series` of SingleType.v."""
+    """`series` of Model.v."""
     return Fraction(0) if terms == 0 else Fraction(1, b) + series(b * (b + 1), terms - 1)
 
 
 def constant(fits: int, terms: int) -> Fraction:
-    """`constant` of SingleType.v."""
+    """`constant` of Model.v."""
     return 1 + series(fits + 1, terms)
 
 
@@ -241,7 +262,7 @@ def single(width: int, **slots: int) -> Configuration:
 @pytest.mark.parametrize("J", [2, 3, 4, 5])
 def test_universal_partition(J: int) -> None:
     width = 2 * J
-    listed = [single(width, **{f"_{2 * m}": 2**m}) for m in range(J)]  # `reduced` of Universal.v
+    listed = [single(width, **{f"_{2 * m}": 2**m}) for m in range(J)]  # `reduced` of Model.v
     listed += [single(width, **{f"_{2 * m + 3}": 3 * 2**m}) for m in range(J - 1)]
     listed += [single(width, _1=1, **{f"_{2 * m + 4}": 2 ** (m + 2) // 3}) for m in range(J - 2)]
     listed += [single(width, _1=1, **{f"_{2 * m + 3}": 2**m}) for m in range(J - 1)]
@@ -266,6 +287,44 @@ def test_universal_partition(J: int) -> None:
     assert max(value(extreme, k) for k in listed) == 1
     assert inf_size[1] + inf_size[2] < 1
     assert extreme[1] + extreme[2] == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("J", [1, 2, 3, 4])
+def test_powers_of_two(J: int) -> None:
+    factor = 1 / (2 - Fraction(2, 2**J))
+    cuts = [Fraction(1, 2**m) for m in reversed(range(J))]
+    assert guarantee(cuts, Fraction(1, 2**J)).ratio == factor  # powers_of_two_keep
+    size = Fraction(1, 2**J - 1)  # powers_of_two_attained
+    assert Fraction(1, 2**J) < size <= cuts[0]  # power_cell
+    law = discrete({size: Fraction(1)})
+    assert supportable([size], [Fraction(1)]).workload == 2**J - 1
+    assert upper_rounded(law, by_cuts(cuts[:-1])) == (2**J - 1) * factor == 2 ** (J - 1)
+
+
+def test_finite_partitions_lose() -> None:
+    for cuts in (["1/2"], ["1/3", "1/2", "2/3"], ["2/5", "1/2", "3/5"], [Fraction(i, 30) for i in range(1, 30)]):
+        law = adversarial_law(by_cuts(cuts))
+        (small, p), (large, q) = law.atoms
+        assert p == q == Fraction(1, 2)
+        assert 0 < large - Fraction(1, 2) == Fraction(1, 2) - small <= Fraction(1, 6)
+        assert upper_rounded(law, by_cuts(cuts)) <= 2 * Fraction(2, 3)  # of two jobs a server, one of each size
+    quarters = discrete({Fraction(1, 4): Fraction(1, 2), Fraction(3, 4): Fraction(1, 2)})
+    assert upper_rounded(quarters, by_cuts(["3/10", "1/2", "4/5"])) > Fraction(4, 3)  # eps = 1/4 is too large
+
+
+def test_section_5_full() -> None:
+    """With demands that fill class A, `alone_tasks` are half as many for user 2 on each class, whatever its shape."""
+    generator = random.Random(5)
+    for _ in range(20):
+        capacity = [[generator.randint(1, 9) for _ in range(3)] for _ in range(2)]
+        demand = [Fraction(c, 80) for c in capacity[0]]
+        pair = cluster(capacity, [demand, [2 * d for d in demand]])
+        assert [row[0] for row in pair.monopoly] == [80, 40]
+        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True))
+        assert pair.monopoly[0][1] == 2 * pair.monopoly[1][1]
+    table = table_4().monopoly
+    assert [row[0] for row in table[:2]] == [80, 40]
+    assert [row[3] for row in table[:2]] == [55, Fraction(165, 4)]
 
 
 def test_sequential_pools() -> None:

@@ -125,7 +125,7 @@ def _families(level: Level) -> Iterator[Instance]:
     printed="for every workload there is a unique permutation with conditions 1) and 2)",
     evidence=Evidence.formal,
     breaks=("the clause on later types is left out", "the construction is given more work of the first type"),
-    theorems=("Permutation.permutation_exists", "Permutation.permutation_unique"),
+    theorems=("Permutation.exactly_one_permutation", "Permutation.permutation_unique"),
 )
 def proposition_3_1(level: Level, broken: str) -> Outcome:
     decide = is_permutation_without_clause if broken.startswith("the clause") else is_permutation_of_proposition_3_1

@@ -235,7 +235,7 @@ def _exact_fits(seed: int, count: int, *, exact: bool = True) -> list[Solution]:
     printed="greedy keeps at least 1 - 1/e of the optimal reward under the monotone greedy property",
     evidence=Evidence.formal,
     breaks=("the bound counts one stage fewer", "the workloads do not fit exactly"),
-    theorems=("Greedy.greedy_keeps", "Existence.greedy_guarantee"),
+    theorems=("Greedy.greedy_keeps", "Existence.greedy_run_exists", "Constant.greedy_keeps_632"),
 )
 def theorem_3_9(level: Level, broken: str) -> Outcome:
     solutions = _exact_fits(39, 200 if level is Level.quick else 3000, exact=not broken.startswith("the work"))

@@ -42,7 +42,13 @@ def random_explicit(generator: np.random.Generator) -> Instance:
         "a server is priced at the reward of the last stage",
         "a stage fewer is counted",
     ),
-    theorems=("Greedy.stage_bound", "Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_guarantee"),
+    theorems=(
+        "Greedy.stage_bound",
+        "Greedy.greedy_keeps_product",
+        "Greedy.greedy_keeps",
+        "Existence.greedy_run_exists",
+        "Constant.greedy_keeps_632",
+    ),
 )
 def always(level: Level, broken: str) -> Outcome:
     """Decide the limit, and the dual solutions on instances."""
@@ -114,7 +120,7 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     printed="not in the paper: printed as a limit, exact numbers of Appendix C lost",
     evidence=Evidence.formal,
     breaks=("one shared resource only", "type J is worth J q^(J-1) / (J-1)"),
-    theorems=("Tight.tight_additive", "Tight.tight_listed"),
+    theorems=("Tight.tight_additive", "Tight.tight_listed", "Tight.tight_resources"),
 )
 def tight(level: Level, broken: str) -> Outcome:
     """Prove it in symbols, compare the formulas with the instances, and solve small members.

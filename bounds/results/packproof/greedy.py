@@ -92,7 +92,7 @@ def rewards_too(level: Level, broken: str) -> Outcome:
     printed="the paper postpones several server pools",
     evidence=Evidence.formal,
     breaks=("the pools are filled one after another",),
-    theorems=("Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_guarantee"),
+    theorems=("Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_run_exists"),
 )
 def pools(level: Level, broken: str) -> Outcome:
     generator = np.random.default_rng(9)

@@ -282,11 +282,11 @@ def table_4_panels() -> Sequence[Panel]:
     "user 2 demands twice of both, and can run 27.5 tasks on class D where user 1 can run 55; printed are 41.25.",
     source="Section V",
     printed="the CPU of the first two classes and the memory of all are fully utilised under any of the mechanisms",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
     breaks=("27.5 is printed for user 2 on class D",),
-    proof="proofs.md#section-five",
+    theorems=("SectionFive.section_5_full",),
 )
 def section_5_full(level: Level, broken: str) -> Outcome:
     (first_a, *_, first_d), (second_a, *_, second_d) = (tuple(map(Fraction, row.split())) for row in GAMMA[:2])

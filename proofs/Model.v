@@ -1,0 +1,310 @@
+(** * The definitions of which the theorems speak
+
+    Statements.v has the theorems, this file every definition that they need, but for those of the checker
+    (CertificateModel.v) and three functions of which the theorems say what they compute: [Existence.greedy],
+    [Configurations.configurations] and [Checker.check]. All numbers are in an arbitrary ordered field, for example the
+    rationals or the reals. *)
+
+From mathcomp Require Import all_ssreflect all_algebra.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(** ** Greedy reservation
+
+    The model of the auto-scaling paper in the limit of many servers. Job types [J] and server pools [P] are finite
+    sets. *)
+
+Section Reservation.
+Variable F : realFieldType.
+Variables J P : finType.
+
+(** A configuration: the number of slots of each type on one server. *)
+Definition configuration := J -> nat.
+
+(** [w p] is the share of pool [p] among all servers, [K p] says which configurations a server of the pool can hold,
+    [u j] is the reward of a job of type [j], and [rho j] the workload: jobs of the type per server. *)
+Variables (w : P -> F) (K : P -> configuration -> Prop) (u rho : J -> F).
+
+(** Whatever is below a feasible configuration is feasible. *)
+Definition down_closed := forall p k k', K p k -> (forall j, (k' j <= k j)%N) -> K p k'.
+
+(** U(k): the reward of a server with all slots full. *)
+Definition reward (k : configuration) : F := \sum_j u j * (k j)%:R.
+
+(** [k] uses only types in [S]. *)
+Definition uses_only (S : {set J}) (k : configuration) := forall j, j \notin S -> k j = 0%N.
+
+(** MaxReward: a feasible configuration of types in [S] with the greatest reward (ties may be broken in any way). *)
+Definition is_max_reward p (S : {set J}) (k : configuration) :=
+  [/\ K p k, uses_only S k & forall k', K p k' -> uses_only S k' -> reward k' <= reward k].
+
+(** A stage of the greedy assignment: the types left, the configuration of each pool, and the fraction of the servers of
+    every pool that the stage takes. *)
+Record stage := Stage { left_types : {set J}; conf : P -> configuration; frac : F }.
+
+(** Slots of type [j] and reward of an average server during a stage. *)
+Definition slots (s : stage) j : F := \sum_p w p * (conf s p j)%:R.
+Definition rate (s : stage) : F := \sum_p w p * reward (conf s p).
+
+(** Slots of type [j], reward, and fraction of the servers, all stages together. *)
+Definition served (st : seq stage) j : F := \sum_(s <- st) frac s * slots s j.
+Definition earned (st : seq stage) : F := \sum_(s <- st) frac s * rate s.
+Definition used (st : seq stage) : F := \sum_(s <- st) frac s.
+
+(** A greedy run (Definition 3.2): every stage takes a positive fraction of the servers and uses MaxReward of the types
+    left, types that are not left have been served completely by the stages before, nothing is overfilled, and the run
+    ends because all servers are used or because all work is served. *)
+Record greedy_run (st : seq stage) : Prop := GreedyRun {
+  run_frac : forall pre s post, st = pre ++ s :: post -> 0 < frac s;
+  run_max : forall pre s post, st = pre ++ s :: post -> forall p, is_max_reward p (left_types s) (conf s p);
+  run_gone : forall pre s post, st = pre ++ s :: post ->
+    forall j, j \notin left_types s -> served pre j = rho j;
+  run_fits : forall j, served st j <= rho j;
+  run_servers : used st <= 1;
+  run_end : used st = 1 \/ forall j, served st j = rho j }.
+
+(** An assignment gives every pool a list of configurations with the share of all servers that they take, and says how
+    many jobs of each type are in service, at most as many as there are, and as many as there are slots. *)
+Record assignment := Assignment { columns : P -> seq (configuration * F); jobs : J -> F }.
+
+Record feasible (a : assignment) : Prop := Feasible {
+  feasible_conf : forall p c, List.In c (columns a p) -> K p c.1;
+  feasible_share : forall p c, List.In c (columns a p) -> 0 <= c.2;
+  feasible_pool : forall p, \sum_(c <- columns a p) c.2 <= w p;
+  feasible_jobs : forall j, 0 <= jobs a j <= rho j;
+  feasible_slots : forall j, jobs a j <= \sum_p \sum_(c <- columns a p) c.2 * (c.1 j)%:R }.
+
+Definition value (a : assignment) : F := \sum_j u j * jobs a j.
+
+(** A greedy run as an assignment. *)
+Definition run_assignment (st : seq stage) : assignment :=
+  Assignment (fun p => [seq (conf s p, frac s * w p) | s <- st]) (served st).
+
+(** *** Pools that are filled one after another *)
+
+(** A stage: servers of one pool, as a share of all servers, take a configuration. *)
+Record filling := Filling { pool : P; held : configuration; share : F }.
+
+Definition filled (st : seq filling) j : F := \sum_(s <- st) share s * (held s j)%:R.
+Definition gained (st : seq filling) : F := \sum_(s <- st) share s * reward (held s).
+Definition used_of (st : seq filling) p : F := \sum_(s <- st | pool s == p) share s.
+
+(** A run: every stage uses a configuration of the greatest reward among those of types that are not exhausted yet,
+    nothing is overfilled, and every pool is used up unless the types that are left at the end earn nothing in it (all
+    work is served, or none of them fits). The order of the pools is not prescribed. *)
+Record sequential_run (st : seq filling) : Prop := SequentialRun {
+  fill_share : forall s, List.In s st -> 0 <= share s;
+  fill_max : forall pre s post, st = pre ++ s :: post -> K (pool s) (held s) /\
+    forall k, K (pool s) k -> (forall j, filled pre j = rho j -> k j = 0%N) -> reward k <= reward (held s);
+  fill_fits : forall j, filled st j <= rho j;
+  fill_pool : forall p, used_of st p <= w p;
+  fill_end : forall p, used_of st p = w p \/
+    forall k, K p k -> (forall j, filled st j = rho j -> k j = 0%N) -> reward k <= 0 }.
+
+End Reservation.
+
+(** A server with additive resources holds what its capacity of each resource allows. *)
+Definition additive (J R : finType) (d : J -> R -> nat) (capacity : R -> nat) (k : configuration J) :=
+  forall r, (\sum_j k j * d j r <= capacity r)%N.
+
+(** ** Types in an order: 0, 1, ..., J - 1 *)
+
+Section Ordered.
+Variable F : realFieldType.
+Variables (J : nat) (P : finType).
+Notation type := 'I_J.
+Notation config := (configuration [finType of type]).
+Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
+
+(** [k] equals [k'] or has more slots than it of the first type in which they differ. *)
+Definition lexicographically_ge (k k' : config) :=
+  (forall j, k j = k' j) \/ exists j, (k' j < k j)%N /\ forall i : type, (i < j)%N -> k' i = k i.
+
+(** MaxReward with the tie rule of Definition 2.2: of the best configurations, the one with most slots of the first
+    type, and so on. *)
+Definition is_MaxReward p (S : {set type}) k :=
+  is_max_reward K u p S k /\
+  forall k', K p k' -> uses_only S k' -> reward u k' = reward u k -> lexicographically_ge k k'.
+
+(** A greedy run with this tie rule. *)
+Definition greedy_run_with_ties st :=
+  greedy_run w K u rho st /\ forall s, List.In s st -> forall p, is_MaxReward p (left_types s) (conf s p).
+
+(** The run with this tie rule earns [c] times the greatest value of an assignment, which is not zero. *)
+Definition greedy_earns_exactly (c : F) := exists st a,
+  [/\ greedy_run_with_ties st, feasible w K rho a, forall b, feasible w K rho b -> value u b <= value u a,
+      0 < value u a & earned w u st = c * value u a].
+
+(** *** The conditions of Proposition 3.1 *)
+
+(** [mr p S] is MaxReward of the types in [S] for a server of pool [p]: then so many slots of type [j] are on an average
+    server if the types in [S] are left. *)
+Variable mr : P -> {set type} -> config.
+Definition slots_of (S : {set type}) (j : type) : F := \sum_p w p * (mr p S j)%:R.
+
+(** Types in the order [order 0], [order 1], ...; the types left before stage [i]. *)
+Implicit Types (order : nat -> type) (z : nat -> F).
+Definition left_before order i : {set type} := [set j | [forall l : 'I_i, order l != j]].
+
+(** Slots of type [j] on an average server in stage [i], and jobs of the type served in the first [i] stages if stage
+    [l] lasts [z l]. *)
+Definition stage_slots order i (j : type) : F := slots_of (left_before order i) j.
+Definition done_before order z i (j : type) : F := \sum_(l < i) z l * stage_slots order l j.
+
+(** (1) Stage i has slots of the type that it exhausts, and the lengths solve (6); (2) if a stage exhausts a later type
+    too, of which it has slots, ties go to the lower index. A type with slots is one that is left, so the order is a
+    permutation (see [order_inj] in Permutation.v). *)
+Record proposition_3_1 order z : Prop := Proposition {
+  has_slots : forall i, (i < J)%N -> 0 < stage_slots order i (order i);
+  lasts : forall i, (i < J)%N -> 0 <= z i;
+  exhausts : forall i, (i < J)%N -> rho (order i) = done_before order z i.+1 (order i);
+  ties : forall i j, (i < j)%N -> (j < J)%N -> 0 < stage_slots order i (order j) ->
+    rho (order j) = done_before order z i.+1 (order j) -> (order i < order j)%N }.
+
+End Ordered.
+
+(** ** Instances on which greedy keeps little *)
+
+(** One pool has all servers. *)
+Definition whole (F : realFieldType) : unit -> F := fun=> 1.
+
+(** *** Two pools of capacities 3 and 2, two types that demand 2 and 3; pools and types are false and true *)
+
+Definition two_pools (p : bool) (k : configuration [finType of bool]) : Prop :=
+  (k false * 2 + k true * 3 <= if p then 2 else 3)%N.
+
+(** *** The tight family of J = n + 1 types, with an arbitrary m >= 1 *)
+
+Section Tight.
+Variable F : realFieldType.
+Variables n m : nat.
+Notation J := (n.+1).
+Notation type := 'I_n.+1.
+Notation config := (configuration [finType of type]).
+
+Definition tight_q : F := 1 - J%:R^-1.
+
+(** Rewards (1 - 1/J)^j; the last type has J (1 - 1/J)^n / m. *)
+Definition tight_reward (j : type) : F := if (j < n)%N then tight_q ^+ j else J%:R * tight_q ^+ n / m%:R.
+
+(** One job a server of every type, m of the last. *)
+Definition tight_workload (j : type) : F := if (j < n)%N then 1 else m%:R.
+
+(** The configuration (1, ..., 1, m), and the one that holds jobs of type [i] only. *)
+Definition mixed : config := fun j => if (j < n)%N then 1%N else m.
+Definition alone (i : type) : config := fun j => if j == i then (if (i < n)%N then J else m) else 0%N.
+
+(** Listed: whatever is below [mixed], or below [alone i] for a type i but the last. *)
+Definition listed (k : config) :=
+  (forall j, (k j <= mixed j)%N) \/ exists2 i : type, (i < n)%N & forall j, (k j <= alone i j)%N.
+
+(** Additive: a resource for each interval a <= p of the first n types, of which each of these types in the interval
+    takes 1/J and the last type (1 - (p - a + 1)/J)/m, and one resource of which the last type takes 1/m. Everything is
+    multiplied by J m to make it whole. *)
+Definition interval := {e : 'I_n * 'I_n | (e.1 <= e.2)%N}.
+Definition resource := option [finType of interval].
+Definition tight_capacity (r : resource) : nat := (J * m)%N.
+Definition tight_demand (j : type) (r : resource) : nat :=
+  if r is Some e then
+    let: (a, p) := val e in
+    if (j < n)%N then (if (a <= j <= p)%N then m else 0%N) else (J - (p.+1 - a))%N
+  else if (j < n)%N then 0%N else J.
+
+End Tight.
+
+(** *** The family on one resource, of J = n + 1 types *)
+
+Section OneResource.
+Variable F : realFieldType.
+Variable n : nat.
+Notation type := 'I_n.+1.
+
+(** A server has (2^n + 1) 2^n - 1 units. A job of type 0 takes 2^n of them and earns 1, a job of type j > 0 takes
+    (2^n + 1) 2^(j-1) and earns 2^(j-1): what a job takes is what it earns, times 2^n or 2^n + 1. *)
+Definition unit_of (j : nat) : nat := (2 ^ j.-1)%N.
+Definition one_demand (j : type) (r : unit) : nat := (unit_of j * (2 ^ n + (0 < j)))%N.
+Definition one_capacity (r : unit) : nat := (2 ^ n * (2 ^ n).+1).-1.
+Definition one_reward (j : type) : F := (unit_of j)%:R.
+Definition one_workload (j : type) : F := 1.
+
+End OneResource.
+
+(** ** The best configuration of a single type *)
+
+Section SingleType.
+Variable F : realFieldType.
+
+(** 1/b + 1/(b (b+1)) + ..., [s] terms, each denominator the one before times itself plus one. *)
+Fixpoint series (b s : nat) : F := if s is s'.+1 then b%:R^-1 + series (b * b.+1) s' else 0.
+
+(** 1 + 1/(N+1) + 1/((N+1)(N+2)) + ... with [s] terms after the first: T as far as it matters for s items. *)
+Definition constant (N s : nat) : F := 1 + series N.+1 s.
+
+(** A configuration fits a server of [R] resources if jobs of type [j] take the share [d j r] of resource [r]. *)
+Definition fits_shares (J R : finType) (d : J -> R -> F) (k : J -> nat) := forall r, \sum_j (k j)%:R * d j r <= 1.
+
+End SingleType.
+
+(** ** The universal partition: type 2m has sizes in (2/3 2^-m, 2^-m], 2m + 1 sizes in (1/2 2^-m, 2/3 2^-m], m < J *)
+
+(** [c] jobs of type [j] and no other. *)
+Definition single (j c i : nat) : nat := if i == j then c else 0%N.
+
+(** The reduced configurations K_RED of (19), as listed by packproof's [reduced_configurations]. *)
+Inductive reduced (J : nat) : (nat -> nat) -> Prop :=
+| even_alone m : (m < J)%N -> reduced J (single m.*2 (2 ^ m))
+| odd_alone m : (m.+1 < J)%N -> reduced J (single m.+1.*2.+1 (3 * 2 ^ m))
+| even_beside m : (m.+2 < J)%N -> reduced J (fun j => single 1 1 j + single m.+2.*2 (2 ^ m.+2 %/ 3) j)%N
+| odd_beside m : (m.+1 < J)%N -> reduced J (fun j => single 1 1 j + single m.+1.*2.+1 (2 ^ m) j)%N.
+
+Section Universal.
+Variable F : realFieldType.
+
+(** The greatest lower bound of the sizes of type [j]: 2/3 2^-m for j = 2m, 1/2 2^-m for j = 2m + 1. *)
+Definition inf_size (j : nat) : F :=
+  (if odd j then 2%:R^-1 else 2%:R / 3%:R) / 2%:R ^+ j./2.
+
+Variable J : nat.
+
+(** Weight of a configuration [k] for weights [Q] of the 2J types. *)
+Definition weight (Q : nat -> F) (k : nat -> nat) : F := \sum_(j < J.*2) Q j * (k j)%:R.
+
+(** A configuration is feasible if jobs just above the lower ends of their intervals fit a server of size 1. *)
+Definition universal_fits (k : nat -> nat) : Prop := \sum_(j < J.*2) inf_size j * (k j)%:R < 1.
+
+End Universal.
+
+(** ** Sizes by cells, rounded up or not *)
+
+Section Cells.
+Variable F : realFieldType.
+Variable C : finType.
+
+(** Lists of jobs on a server, each with its cell and its size, and the share of the servers that have them: sizes are
+    [allowed] and fit a server of size 1. On an average server [n c] jobs of cell [c] are in service. *)
+Record schedule (allowed : C -> F -> Prop) (n : C -> F) (lists : seq (seq (C * F) * F)) : Prop := Schedule {
+  list_allowed : forall e, e \in lists -> forall c, c \in e.1 -> allowed c.1 c.2;
+  list_fits : forall e, e \in lists -> \sum_(c <- e.1) c.2 <= 1;
+  list_share : forall e, e \in lists -> 0 <= e.2;
+  list_shares : \sum_(e <- lists) e.2 <= 1;
+  list_serves : forall c, n c = \sum_(e <- lists) e.2 * (count (fun d => d.1 == c) e.1)%:R }.
+
+(** [n c] jobs of each cell, for an average server, can be in service. *)
+Definition supported (allowed : C -> F -> Prop) (n : C -> F) := exists lists, schedule allowed n lists.
+
+End Cells.
+
+(** The cells of cuts at powers of two: (2^-(m+1), 2^-m], m < J. *)
+Definition power_cell (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := 2%:R ^- m.+1 < x <= 2%:R ^- m.
+Definition power_top (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := x = 2%:R ^- m.
+
+(** ** Tasks of a user alone on a server *)
+
+(** On a server of capacities [c] exactly [g] tasks (a whole number or not) of demands [d] fit. *)
+Definition alone_tasks (F : realFieldType) (R : finType) (c d : R -> F) (g : F) :=
+  (forall r, g * d r <= c r) /\ exists r, 0 < d r /\ g * d r = c r.

@@ -1,0 +1,361 @@
+(** * What is proved
+
+    Every theorem of theorems.txt with its statement in full. A definition below, [name : statement := proof], compiles
+    only if the proof, a theorem of the file that is named, has this statement. What the words mean is defined in
+    Model.v, and for the checker in CertificateModel.v. *)
+
+From mathcomp Require Import all_ssreflect all_algebra.
+From packproof Require Import Model.
+From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
+From packproof Require Cells SectionFive.
+From Coq Require ZArith QArith List.
+From packproof Require CertificateModel Configurations Prices Checker.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(** ** Greedy reservation: any number of pools, any sets of configurations that are closed downwards *)
+
+Section Reservation.
+Variables (F : realFieldType) (J P : finType).
+Variables (w : P -> F) (K : P -> configuration J -> Prop) (u rho : J -> F).
+Hypothesis K_down : down_closed K.
+Hypothesis w_ge0 : forall p, 0 <= w p.
+Hypothesis u_ge0 : forall j, 0 <= u j.
+Variables (st : seq (stage F J P)) (a : assignment F J P).
+Hypothesis a_feasible : feasible w K rho a.
+
+(** If all work is served, greedy is optimal. *)
+Definition serves_all_optimal : (forall j, served w st j = rho j) -> value u a <= earned w u st
+  := fun all => Greedy.serves_all_optimal u_ge0 all a_feasible.
+
+Hypothesis st_run : greedy_run w K u rho st.
+
+(** No assignment earns more than greedy earned before a stage plus the reward of that stage on all servers. *)
+Definition stage_bound pre s post : st = pre ++ s :: post -> value u a <= earned w u pre + rate w u s
+  := Greedy.stage_bound K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** Greedy earns at least 1 - (1 - x_1) ... (1 - x_n) of every assignment, x_i being the fractions of its stages. *)
+Definition greedy_keeps_product : (1 - \prod_(s <- st) (1 - frac s)) * value u a <= earned w u st
+  := Greedy.greedy_keeps_product K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** It earns at least 1 - (1 - 1/m)^m of every assignment, for every m that is at least the number of stages. *)
+Definition greedy_keeps m : (0 < m)%N -> (size st <= m)%N -> (1 - (1 - m%:R^-1) ^+ m) * value u a <= earned w u st
+  := Greedy.greedy_keeps K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** So it earns at least 0.632 of every assignment, however many stages and types there are, ... *)
+Definition greedy_keeps_632 : 79%:R / 125%:R * value u a <= earned w u st
+  := Constant.greedy_keeps_632 K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** ... because 1 - (1 - 1/n)^n is above 0.632 for every n. *)
+Definition complement_power_lt n : (0 < n)%N -> (1 - n%:R^-1) ^+ n < 46%:R / 125%:R :> F
+  := @Constant.complement_power_lt F n.
+
+(** It earns at least one half of every assignment. *)
+Definition greedy_keeps_half : value u a <= 2%:R * earned w u st
+  := Greedy.greedy_keeps_half K_down w_ge0 u_ge0 st_run a_feasible.
+
+(** A greedy run is itself a feasible assignment, and earns the value of this assignment. *)
+Definition run_feasible : (forall j, 0 <= rho j) ->
+  feasible w K rho (run_assignment w st) /\ value u (run_assignment w st) = earned w u st
+  := fun rho_ge0 => Greedy.run_feasible w_ge0 rho_ge0 st_run.
+
+End Reservation.
+
+(** ** The greedy assignment as a function, and its permutation *)
+
+Section Ordered.
+Variables (F : realFieldType) (J : nat) (P : finType).
+Notation config := (configuration [finType of 'I_J]).
+Variables (w : P -> F) (u rho : 'I_J -> F).
+Hypothesis w_ge0 : forall p, 0 <= w p.
+Hypothesis u_gt0 : forall j, 0 < u j.
+Hypothesis rho_ge0 : forall j, 0 <= rho j.
+
+Section Given.
+Variables (K : P -> config -> Prop) (mr : P -> {set 'I_J} -> config).
+Hypothesis K_down : down_closed K.
+(** [mr] is MaxReward, ties broken in any way, and every type fits some server. *)
+Hypothesis mr_max : forall p S, is_max_reward K u p S (mr p S).
+Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
+
+(** The construction (53)-(54), written as a function, is a greedy run. *)
+Definition greedy_is_run : greedy_run w K u rho (Existence.greedy w rho mr)
+  := Existence.greedy_is_run K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit.
+
+(** It has at most as many stages as there are types. *)
+Definition greedy_stages : (size (Existence.greedy w rho mr) <= J)%N
+  := Existence.greedy_stages w rho mr.
+
+(** At most one order, with one sequence of lengths, satisfies the conditions of Proposition 3.1 (for any [mr]). *)
+Definition permutation_unique order z order' z' :
+  proposition_3_1 w rho mr order z -> proposition_3_1 w rho mr order' z' ->
+  forall i, (i < J)%N -> order i = order' i /\ z i = z' i
+  := @Permutation.permutation_unique F J P w K u rho mr w_ge0 mr_max order z order' z'.
+
+(** Some order satisfies them. *)
+Definition permutation_exists : (0 < J)%N -> exists order z, proposition_3_1 w rho mr order z
+  := Permutation.permutation_exists K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit.
+
+Variable a : assignment F [finType of 'I_J] P.
+Hypothesis a_feasible : feasible w K rho a.
+
+(** It earns at least 1 - (1 - 1/J)^J of every assignment. *)
+Definition greedy_guarantee : (0 < J)%N ->
+  (1 - (1 - J%:R^-1) ^+ J) * value u a <= earned w u (Existence.greedy w rho mr)
+  := fun J_gt0 => Existence.greedy_guarantee K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit J_gt0 a_feasible.
+
+(** If it serves all work, no assignment earns more. *)
+Definition greedy_optimal : (forall j, served w (Existence.greedy w rho mr) j = rho j) ->
+  value u a <= earned w u (Existence.greedy w rho mr)
+  := fun all => Existence.greedy_optimal u_gt0 all a_feasible.
+
+End Given.
+
+(** *** Without a hypothesis on MaxReward: a server holds finitely many configurations, of at most [N] jobs of a type *)
+
+Section Finite.
+Variables (N : nat) (K : P -> config -> bool).
+Notation KP := (K : P -> config -> Prop).
+Hypothesis K_down : down_closed KP.
+Hypothesis K_bound : forall p k j, K p k -> (k j <= N)%N.
+Hypothesis K_zero : forall p, K p (fun=> 0%N).
+
+(** MaxReward exists, with the tie rule. *)
+Definition MaxReward_exists : exists mr, forall p S, is_MaxReward KP u p S (mr p S)
+  := Existence.MaxReward_exists u K_down K_bound K_zero.
+
+Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
+Hypothesis J_gt0 : (0 < J)%N.
+
+(** There is a greedy run, with the tie rule, of at most J stages, and it keeps 1 - (1 - 1/J)^J of every assignment. *)
+Definition greedy_run_exists : exists st,
+  [/\ greedy_run_with_ties w KP u rho st, (size st <= J)%N &
+      forall a, feasible w KP rho a -> (1 - (1 - J%:R^-1) ^+ J) * value u a <= earned w u st]
+  := Existence.greedy_run_exists K_down K_bound K_zero w_ge0 u_gt0 rho_ge0 all_fit J_gt0.
+
+(** Exactly one order, with exactly one sequence of lengths, satisfies the conditions of Proposition 3.1. *)
+Definition exactly_one_permutation : exists mr order z,
+  [/\ forall p S, is_MaxReward KP u p S (mr p S), proposition_3_1 w rho mr order z &
+      forall order' z', proposition_3_1 w rho mr order' z' -> forall i, (i < J)%N -> order' i = order i /\ z' i = z i]
+  := Permutation.exactly_one_permutation K_down K_bound K_zero w_ge0 u_gt0 rho_ge0 all_fit J_gt0.
+
+End Finite.
+End Ordered.
+
+(** ** The constant is attained *)
+
+Section Attained.
+Variables (F : realFieldType) (n m : nat).
+Hypothesis m_gt0 : (0 < m)%N.
+Notation J := (n.+1).
+Notation config := (configuration [finType of 'I_J]).
+Notation additive_set := (additive (@tight_demand n m) (@tight_capacity n m)).
+Notation keeps_exactly K :=
+  (greedy_earns_exactly (whole F) (fun _ : [finType of unit] => K : config -> Prop) (@tight_reward F n m)
+     (@tight_workload F n m) (1 - (1 - J%:R^-1) ^+ J)).
+
+(** Greedy keeps exactly 1 - (1 - 1/J)^J of the optimum if configurations are listed, ... *)
+Definition tight_listed : keeps_exactly (@listed n m)
+  := Tight.tight_listed F n m_gt0.
+
+(** ... with additive resources, ... *)
+Definition tight_additive : keeps_exactly additive_set
+  := Tight.tight_additive F n m_gt0.
+
+(** ... of which there are J (J - 1)/2 + 1, ... *)
+Definition tight_resources : #|[finType of resource n]| = ((J * n)./2.+1)%N
+  := Tight.tight_resources n.
+
+(** ... and with any set of configurations between the two. *)
+Definition tight (K : config -> Prop) :
+  (forall k, listed m k -> K k) -> (forall k, K k -> additive_set k) -> keeps_exactly K
+  := @Tight.tight F n m m_gt0 K.
+
+(** On one resource greedy keeps exactly 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1))/2 of the optimum of this family. *)
+Definition one_resource_keeps : (0 < n)%N ->
+  greedy_earns_exactly (whole F) (fun _ : [finType of unit] => additive (@one_demand n) (@one_capacity n))
+    (@one_reward F n) (@one_workload F n)
+    (1 - ((2 ^ n)%:R^-1 + \sum_(2 <= k < n.+1) (2 ^ k - 1)%:R^-1) / 2%:R)
+  := @OneResource.one_resource_keeps F n.
+
+End Attained.
+
+(** ** Pools one after another *)
+
+(** They keep at least half of every assignment, ... *)
+Definition sequential_half (F : realFieldType) (J P : finType) (w : P -> F) (K : P -> configuration J -> Prop)
+    (u rho : J -> F) :
+  down_closed K -> (forall p, 0 < w p) -> (forall j, 0 <= u j) ->
+  forall (st : seq (filling F J P)) (a : assignment F J P),
+  sequential_run w K u rho st -> feasible w K rho a -> value u a <= 2%:R * gained u st
+  := @Sequential.sequential_half F J P w K u rho.
+
+(** ... and exactly half on two pools with half of the servers each, rewards 1 and half a job of each type a server. *)
+Definition sequential_half_attained (F : realFieldType) (half := 2%:R^-1 : F) : exists st a,
+  [/\ sequential_run (fun=> half) two_pools (fun=> 1) (fun=> half) st,
+      feasible (fun=> half) two_pools (fun=> half) a, value (fun=> 1) a = 1 & gained (fun=> 1) st = half]
+  := Sequential.sequential_half_attained F.
+
+(** ** Lemma 6.1: the best configuration of a single type *)
+
+Section SingleType.
+Variable F : realFieldType.
+
+(** Numbers a >= N >= 1 with a sum of 1/(a+1) below 1 have a sum of 1/a of at most T. *)
+Definition worth_le_constant (N : nat) (l : seq nat) : (0 < N)%N -> (forall a, a \in l -> (N <= a)%N) ->
+  \sum_(a <- l) a.+1%:R^-1 < 1 :> F -> \sum_(a <- l) a%:R^-1 <= constant F N (size l)
+  := @SingleType.worth_le_constant F N l.
+
+(** For N = 1 the constant is below 423/250. *)
+Definition constant_one s : constant F 1 s < 423%:R / 250%:R
+  := SingleType.constant_one F s.
+
+(** For all N, R and numbers s of terms there is a server, on which each type fits alone [most j] times, at least N
+    times and not once more, and a configuration that attains R times the constant. *)
+Definition lemma_6_1_sharp (N s : nat) (R : finType) : (0 < N)%N ->
+  exists (J : finType) (d : J -> R -> F) (most k : J -> nat),
+  [/\ forall j r, 0 <= d j r, fits_shares d k,
+      forall j, (N <= most j)%N /\ forall r, (most j)%:R * d j r <= 1,
+      forall j, exists r, 1 < (most j).+1%:R * d j r &
+      \sum_j (k j)%:R / (most j)%:R = #|R|%:R * constant F N s]
+  := @SingleType.lemma_6_1_sharp F N s R.
+
+(** Types that fit alone at most [most j] times, N at least, on a server of resources [R]; a feasible configuration. *)
+Variables (J R : finType) (d : J -> R -> F) (most : J -> nat) (N : nat) (k : J -> nat).
+Hypothesis d_ge0 : forall j r, 0 <= d j r.
+Hypothesis one_more : forall j, exists r, 1 < (most j).+1%:R * d j r.
+Hypothesis N_gt0 : (0 < N)%N.
+Hypothesis at_least : forall j, (N <= most j)%N.
+Hypothesis k_fits : fits_shares d k.
+
+(** The sum of k_j / n_j is at most R T. *)
+Definition lemma_6_1 : \sum_j (k j)%:R / (most j)%:R <= #|R|%:R * constant F N (\sum_j k j)
+  := SingleType.lemma_6_1 d_ge0 one_more N_gt0 at_least k_fits.
+
+(** With weights [v], of which the best configuration of a single type has at most [best] ... *)
+Variables (v : J -> F) (best : F).
+Hypothesis v_ge0 : forall j, 0 <= v j.
+Hypothesis best_single : forall j, v j * (most j)%:R <= best.
+Hypothesis best_ge0 : 0 <= best.
+
+(** ... a configuration weighs at most R T times this, ... *)
+Definition single_type_keeps : \sum_j v j * (k j)%:R <= #|R|%:R * constant F N (\sum_j k j) * best
+  := SingleType.single_type_keeps d_ge0 one_more N_gt0 at_least v_ge0 best_single best_ge0 k_fits.
+
+(** ... and so at most R (N + 1)/N times, as printed. *)
+Definition single_type_keeps_printed : \sum_j v j * (k j)%:R <= #|R|%:R * (N.+1%:R / N%:R) * best
+  := SingleType.single_type_keeps_printed d_ge0 one_more N_gt0 at_least v_ge0 best_single best_ge0 k_fits.
+
+End SingleType.
+
+(** ** The universal partition *)
+
+Section Universal.
+Variables (F : realFieldType) (J : nat).
+
+(** Jobs of real sizes above the lower ends of their types that fit a server make a feasible configuration. *)
+Definition sizes_feasible (jobs : seq ('I_J.*2 * F)) :
+  (forall c, c \in jobs -> inf_size F c.1 < c.2) -> \sum_(c <- jobs) c.2 <= 1 ->
+  universal_fits F J (fun j => count (fun c => nat_of_ord c.1 == j) jobs)
+  := @Universal.sizes_feasible F J jobs.
+
+Hypothesis J_ge2 : (1 < J)%N.
+
+(** If no reduced configuration weighs more than M, no feasible one weighs more than 3/2 M. *)
+Definition universal_two_thirds (Q : nat -> F) (M : F) : (forall j, 0 <= Q j) ->
+  (forall k, reduced J k -> weight J Q k <= M) -> forall k, universal_fits F J k -> weight J Q k <= 3%:R / 2%:R * M
+  := @Universal.universal_two_thirds F J Q M J_ge2.
+
+(** 3/2 is attained. *)
+Definition universal_attained : exists (Q : nat -> F) k, [/\ forall j, 0 <= Q j,
+  forall k', reduced J k' -> weight J Q k' <= 1, universal_fits F J k & weight J Q k = 3%:R / 2%:R]
+  := Universal.universal_attained F J_ge2.
+
+End Universal.
+
+(** ** Partitions of sizes *)
+
+Section Cells.
+Variable F : realFieldType.
+
+(** However sizes are rounded up to finitely many numbers, there are two sizes, 1/2 - eps and 1/2 + eps, of which an
+    average server can hold one job each, but at most 2/3 of a job each once they are rounded. *)
+Definition finite_partitions_lose (tops : seq F) (up : F -> F) :
+  (forall x, 0 < x <= 1 -> up x \in tops /\ x <= up x) ->
+  exists eps : F, let size (b : bool) := if b then 2%:R^-1 + eps else 2%:R^-1 - eps in
+  [/\ 0 < eps <= 6%:R^-1, supported (fun b x => x = size b) (fun=> 1) &
+    forall c, supported (fun b x => x = up (size b)) (fun=> c) -> c <= 2%:R / 3%:R]
+  := @Cells.finite_partitions_lose F tops up.
+
+Variable J : nat.
+Hypothesis J_gt0 : (0 < J)%N.
+
+(** Cuts at powers of two: if [n m] jobs of each cell can be in service, so can 1/(2 - 2^(1-J)) times as many that are
+    rounded up; ... *)
+Definition powers_of_two_keep (n : 'I_J -> F) :
+  supported (@power_cell F J) n -> supported (@power_top F J) (fun m => n m / (2%:R - 2%:R / 2%:R ^+ J))
+  := @Cells.powers_of_two_keep F J J_gt0 n.
+
+(** ... and no more where all jobs have one size [x], so that 2^J - 1 of them fit a server. *)
+Definition powers_of_two_attained : exists (m : 'I_J) (x : F) (n : 'I_J -> F),
+  [/\ power_cell m x, supported (fun i y => i = m /\ y = x) n, n m = 2%:R ^+ J - 1 &
+      forall n', supported (@power_top F J) n' -> n' m <= n m / (2%:R - 2%:R / 2%:R ^+ J)]
+  := Cells.powers_of_two_attained F J_gt0.
+
+End Cells.
+
+(** ** Section V of the PS-DSF paper against its Table IV
+
+    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource, and user 1 can
+    run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
+
+Definition section_5_full (F : realFieldType) (R : finType) (class_A class_D d1 d2 : R -> F) :
+  alone_tasks class_A d1 80%:R -> alone_tasks class_A d2 40%:R -> alone_tasks class_D d1 55%:R ->
+  (forall r, 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
+  alone_tasks class_D d2 (55%:R / 2%:R) /\ ~ alone_tasks class_D d2 (165%:R / 4%:R)
+  := @SectionFive.section_5_full F R class_A class_D d1 d2.
+
+(** ** The checker, over the rationals of the standard library *)
+
+Module Checked.
+Import ZArith QArith List CertificateModel.
+Local Open Scope Q_scope.
+
+(** The generator lists every configuration of additive resources, ... *)
+Definition configurations_complete : forall n demands capacity k,
+  length capacity = n -> forallb (row_ok n) demands = true -> fits demands capacity k ->
+  In k (Configurations.configurations demands capacity)
+  := Configurations.configurations_complete.
+
+(** ... and no other. *)
+Definition configurations_sound : forall n demands capacity k,
+  length capacity = n -> forallb (row_ok n) demands = true -> Forall (fun c => 0 <= c)%Z capacity ->
+  In k (Configurations.configurations demands capacity) -> fits demands capacity k
+  := Configurations.configurations_sound.
+
+(** Prices of slots and of servers bound what any assignment earns. *)
+Definition prices_bound : forall m beta gamma columns jobs,
+  Forall2 (fun b x => 0 <= b <= x) beta (rewards m) -> Forall2 (server_price (types m) beta) (pools m) gamma ->
+  is_assignment m columns jobs ->
+  value m jobs <= inner (minus (rewards m) beta) (workload m) + inner gamma (map fst (pools m))
+  := Prices.prices_bound.
+
+(** What the checker accepts is true: the optimum is attained, and nothing earns more; there is a greedy run with the
+    listed configurations and fractions, and it earns what is claimed; and so for the ratio and the guarantees. *)
+Definition check_sound : forall c, Checker.check c = true ->
+  let m := model c in
+  (exists jobs, is_assignment m (columns c) jobs /\ value m jobs == optimal_reward c)
+  /\ (forall columns jobs, is_assignment m columns jobs -> value m jobs <= optimal_reward c)
+  /\ (exists st, greedy_run m st /\ earned m st == greedy_reward c
+        /\ Forall2 (fun s l => Forall2 (Forall2 eq) (confs s) (fst (fst l)) /\ frac s == snd (fst l)) st (listed c))
+  /\ (if Qeq_bool (optimal_reward c) 0 then ratio c == 1 else ratio c * optimal_reward c == greedy_reward c)
+  /\ guarantee c * optimal_reward c <= greedy_reward c
+  /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c
+  := Checker.check_sound.
+
+End Checked.
