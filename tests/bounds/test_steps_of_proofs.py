@@ -72,6 +72,9 @@ def test_cases_of_words_are_met_and_less_cannot_be_shown() -> None:
     assert search.decided()
     assert search.met == BY_HAND[4]
     assert not Cases(4, Fraction(59, 200)).decided()
+    five = Cases(5, Fraction(248, 819))
+    assert five.decided()
+    assert five.met == BY_HAND[5]
     assert not Cases(4, Fraction(101, 336), smaller=2).decided()
     assert two_types_hold(4, Fraction(1, 3), Fraction(101, 224))
     assert not two_types_hold(4, Fraction(1, 3), Fraction(100, 224))

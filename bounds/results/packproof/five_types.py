@@ -91,9 +91,11 @@ class Cases:
         if not left:
             return False
         least = max(3, ONE // room)
-        by_hand = [n for n in range(least, 9) if (*path, n) in BY_HAND[self.types]]
+        # a cell of several n never has the path of a case in words, in which n is exact
+        named = {case[: len(path) + 1] for case in BY_HAND[self.types]}
+        first = max((n + 1 for n in range(least, 9) if (*path, n) in named), default=least)
+        by_hand = [n for n in range(least, first) if (*path, n) in BY_HAND[self.types]]
         self.met.update((*path, n) for n in by_hand)
-        first = max(by_hand, default=least - 1) + 1
 
         def alone(n: int, last: int) -> tuple[int, int, int]:
             """As many jobs fit beside the later types as the room for n says; what is left lacks one job's size."""
