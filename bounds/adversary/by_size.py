@@ -21,8 +21,11 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
-THREE_ON_ONE = Fraction(17, 24)
-"""Greedy keeps that with three types on one resource, servers alike (``packproof/one-resource-three-types``)."""
+LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819)}
+"""What greedy keeps on one resource, servers alike, by number of types.
+
+These are the claims ``packproof/one-resource-three-types`` and ``packproof/one-resource-five-types``.
+"""
 
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
@@ -118,6 +121,9 @@ class _Search:
         self.chain: Chain | None
         self.instance, self.chain = _doubling(types)
         self.ratio = solve(self.instance).ratio
+        recorded = on_record().get((types, 1))
+        if resources == 1 and recorded is not None and recorded[0] < self.ratio:
+            self.ratio, self.instance, self.chain = *recorded, None
         self._began = time.monotonic()
 
     def run(self, seed: int) -> None:
@@ -281,7 +287,8 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     >>> proven_from_below(3, 1), proven_from_below(3, 2)
     (Fraction(17, 24), Fraction(19, 27))
     """
-    return THREE_ON_ONE if (types, resources) == (3, 1) else proven_bound(types)
+    on_one = LEAST_ON_ONE if resources == 1 else {}
+    return on_one.get(types, proven_bound(types))
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

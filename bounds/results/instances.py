@@ -140,7 +140,7 @@ def tight_family_additive(types: int) -> Instance:
 
 
 def one_resource_family(types: int) -> Instance:
-    """Return the family on one resource of which greedy keeps the least share known, for `types` job types.
+    """Return the family on one resource for `types` job types, of which greedy keeps the least share for J <= 4.
 
     With n = J - 1 a server has 4^n + 2^n - 1 units; type 1 takes 2^n and earns 2^-n, type j >= 2 takes
     2^(j-2) (2^n + 1) and earns 2^(j-2-n); the workload is one job of each type per server.
@@ -169,6 +169,41 @@ def one_resource_family(types: int) -> Instance:
     demands = [[2**n], *([2**j * (2**n + 1)] for j in range(n))]
     rewards = [Fraction(1, 2**n), *(Fraction(2**j, 2**n) for j in range(n))]
     return additive([4**n + 2**n - 1], demands, rewards, [1] * types)
+
+
+def one_resource_inserted(types: int) -> Instance:
+    """Return a second family on one resource, of which greedy keeps less than of the first for five types or more.
+
+    The first family for J - 1 types leaves room for jobs of a small type. With N = 2^(J-2) and K = N^2 + N + 1 a server
+    has N (N + 1) K - 1 units; type 1 takes N (N + 1), type 2 takes N K and type j >= 3 takes 2^(j-3) (N + 1) K. They
+    earn 1, N and 2^(j-3) N in units of 1/(N^2 + 1); the workload is one job of each type per server. Greedy keeps
+    1 - N^2/(N^2 + 1) (1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2) / 2 of the optimum (the claim
+    ``packproof/one-resource-inserted``).
+
+    Parameters
+    ----------
+    types : int
+        J, at least 3.
+
+    Raises
+    ------
+    InputError
+        Fewer than three types.
+
+    Examples
+    --------
+    >>> from theory.greedy.optimal import solve
+    >>> [str(solve(one_resource_inserted(types)).ratio) for types in (4, 5)]
+    ['179/255', '571/819']
+    """
+    if types < 3:
+        raise InputError(f"types: expected at least 3, got {types}")
+    n = 2 ** (types - 2)
+    k = n * n + n + 1
+    powers = [2**j for j in range(types - 2)]
+    demands = [[n * (n + 1)], [n * k], *([power * (n + 1) * k] for power in powers)]
+    rewards = [Fraction(u, n * n + 1) for u in (1, n, *(power * n for power in powers))]
+    return additive([n * (n + 1) * k - 1], demands, rewards, [1] * types)
 
 
 def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:

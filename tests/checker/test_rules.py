@@ -44,7 +44,8 @@ def test_bounds_that_prices_do_not_prove() -> None:
     undecided = "the ratio is decided if least is most, and at most that otherwise"
     refused(undecided, changed(FIFTHS, *cheap))
     ratio, at_most = ("claims", "ratio"), ("claims", "ratio_at_most")
-    assert not verdict(changed(FIFTHS, *cheap, (ratio, GONE), (at_most, "2/3"))), "prices that prove less are right, too"
+    # prices that prove less are right, too
+    assert not verdict(changed(FIFTHS, *cheap, (ratio, GONE), (at_most, "2/3")))
     refused("the ratio is not right", changed(FIFTHS, *cheap, (ratio, GONE), (at_most, "1/3")))
     refused(undecided, changed(FIFTHS, (ratio, GONE), (at_most, "2/3")))
     # three bins for items that the rule put into two, and a ratio above 1

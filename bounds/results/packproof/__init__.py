@@ -7,6 +7,7 @@ CLAIMS = {
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
     "worst-by-size",
     "one_resource": "one-resource-three-types",
+    "five_types": "one-resource-five-types one-resource-inserted",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources",

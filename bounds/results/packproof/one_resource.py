@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.adversary.by_size import THREE_ON_ONE
+from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import one_resource_family
@@ -101,7 +101,7 @@ def outside(most: int, smaller: int) -> Iterator[tuple[int, ...]]:
 )
 def three_types(level: Level, broken: str) -> Outcome:
     """Decide the identities and the cases, and try instances."""
-    bound = Fraction(18, 25) if broken.startswith("18/25") else THREE_ON_ONE
+    bound = Fraction(18, 25) if broken.startswith("18/25") else LEAST_ON_ONE[3]
     smaller = 2 if broken.startswith("jobs") else 1
     identities, lost = identities_hold(), max(most_lost())
     wrong = list(outside(6 if level is Level.quick else 12, smaller))
