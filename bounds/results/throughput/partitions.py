@@ -164,13 +164,13 @@ def reduced() -> Sequence[Panel]:
 @claim(
     "powers-of-two",
     "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], which falls to 1/2, for every J >= 1: "
-    "the worst law is 2^J - 1 jobs a little above 1/2^J. Coq checked both for the mean numbers of jobs by cell, by "
-    "which alone a law enters. Beside the theorems, the exact ratio for J = 1..8 (full: 12).",
+    "the worst law is 2^J - 1 jobs a little above 1/2^J. Coq checked both for mean numbers of jobs by cell; that a "
+    "law enters by these alone is proved in words. Beside the proof, the exact ratio for J = 1..8 (full: 12).",
     source="Section IV",
     printed="this partition can only achieve 1/2 of the optimal workload",
-    evidence=Evidence.formal,
+    evidence=Evidence.proved,
     breaks=("cuts at two thirds of the powers",),
-    theorems=("Cells.powers_of_two_keep", "Cells.powers_of_two_attained"),
+    proof="proofs.md#powers-of-two",
 )
 def powers_of_two(level: Level, broken: str) -> Outcome:
     """Decide by an integer knapsack for each J: the greatest sum of rounded sizes of jobs whose infima sum below 1."""
