@@ -150,21 +150,22 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
     from fluid.traces.model import PLAIN
+    from fluid.traces.types import expect_types
     from theory.files.document import read_document
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
-    resources = dict.fromkeys(name for pool in pools for name in pool["capacity"])
-    tables, notes = planned_types(types, resources)
+    read = planned_types(types, pools)
     # a file of types may say under [simulation.arrivals] how the log is read
     place = Path(types)
     document = read_document(place) if place.suffix.lower() in (".toml", ".json") else {}
     file = trace_in(document, place, log, drop_open=drop_open)
     assert file is not None
-    tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
-    instance = parse_instance({"server": pools, "type": tables}, types, workload_needed=False)
-    return planned_log(file, instance, (*notes, *more))
+    expect_types(file, [str(table["name"]) for table in read.types], types)
+    tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())
+    instance = parse_instance({"server": read.pools, "type": tables}, types, workload_needed=False)
+    return planned_log(file, instance, (*read.notes, *more), read.uncounted)
 
 
 def _answered(made_plan: Plan) -> Answer:

@@ -177,7 +177,8 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     notes += [f"{len(open_ended):,} rows {open_words} the last moment of the table"] if open_ended else []
     trace = tasks.trace(PLAIN, tuple(labels), notes)
     is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
-    return replace(trace, priorities="priority" in column, begins=first if is_dated else None)
+    begins = first if is_dated else None
+    return replace(trace, priorities="priority" in column, begins=begins, header=column.get("type", "type"))
 
 
 def _shown(first: int, moments: Moments) -> str:

@@ -73,6 +73,27 @@ def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFix
     assert "rows have no end and run on to the last moment of the table" in text
 
 
+def test_resources_have_common_names_or_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    one = f"{PLAN.replace('cpu=48,memory=192', 'vCPU=48,RAM=192')}"
+    assert {**answer(one, capsys), "made": 0} == {**answer(PLAN, capsys), "made": 0}
+    without = answer(PLAN.replace(",memory=192", ""), capsys)
+    assert without["sentence"].startswith("Without memory, which no server names, ")
+
+
+def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    pools = "--server name=big,cpu=48,memory=192 --server name=small,share=2,cpu=24,memory=96"
+    words = f"plan {TYPES} {LOG} {pools} --accept 0.99 --policy first-fit"
+    plan = answer(words, capsys)
+    (row,) = plan["policies"]
+    for one in (plan, row, *plan["growth"]):
+        assert sum(one["pools"].values()) == one["servers"]
+        assert abs(one["pools"]["big"] - one["servers"] / 3) < 1, "shares 1 and 2, rounded"
+    split = f"{plan['pools']['big']} big, {plan['pools']['small']} small"
+    assert plan["sentence"].startswith(f"{plan['servers']} servers ({split}) suffice for this log")
+    low, high = row["range"]
+    assert f"; {low} to {high} servers on 3 resampled logs)" in plan["sentence"]
+
+
 def test_a_store_takes_up_what_was_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +168,15 @@ REFUSED = {
     "a share of 2": (f"plan {TYPES} {LOG} --server cpu=9 --accept 2", "--accept: expected a share"),
     "a negative wait": (f"plan {TYPES} {LOG} --server cpu=9 --wait -1", "--wait: expected a number of seconds"),
     "a level": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --level slow", "--level: expected quick or full"),
-    "a resource": (f"plan {TYPES} {LOG} --server gpu=9 --accept 1", "--server: expected resources of the types"),
+    "a resource": (
+        f"plan {TYPES} {LOG} --server gpu=9 --accept 1",
+        "gpu: no type has it (types have cpu, memory)",
+    ),
+    "a misspelt resource": (
+        f"plan {TYPES} {LOG} --server cpu=9,memroy=9 --accept 1",
+        "--server: memroy: no type has it (types have cpu, memory); did you mean memory?",
+    ),
+    "a resource twice": (f"plan {TYPES} {LOG} --server ram=9,memory=9 --accept 1", "memory: expected memory once"),
     "a small server": (f"plan {TYPES} {LOG} --server cpu=4,memory=8 --accept 1", "web.large"),
     "a policy of queues": (f"{PLAN} --policy nonpreemptive", "--policy: expected one that refuses VMs"),
     "a slotted policy": (f"plan {TYPES} {LOG} --server cpu=48,memory=192 --wait 1 --policy bf-j", "--policy: expected"),
@@ -155,7 +184,7 @@ REFUSED = {
     "strange types": (f"plan zz9 {LOG} --server cpu=9 --accept 1", "TYPES: 'zz9'"),
     "types of another log": (
         f"plan aws:m5.large {LOG} --server cpu=9,memory=99 --accept 1",
-        "TYPES: expected every type",
+        f'{LOG}:2: VM Size: web.small is no type of aws:m5.large (it has "aws:m5.large")',
     ),
     "no log": (f"plan {TYPES} nowhere.csv --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
     "no time": (f"{PLAN} --time-limit 0", "--time-limit: expected"),
