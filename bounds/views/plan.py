@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.tables import aligned
 from bounds.views.text import many
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
     from bounds.adversary.workload import WorstWorkload
 
 HOUR = 3600.0
+
+ASSUMED = (
+    "The first fifth of the log is not measured, as the servers begin empty.",
+    "The target is met on the number of servers, and missed on one less; not all smaller numbers were tried.",
+    "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, drawn "
+    "with replacement: busy days may be missing or come twice, so that their range need not contain the answer.",
+    "Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.",
+)
+"""What every plan assumes."""
 
 
 def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> Answer:
@@ -133,6 +144,17 @@ def lasting(seconds: float) -> str:
     return f"{seconds / HOUR:,.3g} hours" if seconds < 48 * HOUR else f"{seconds / (24 * HOUR):,.4g} days"
 
 
+def moment(begins: float | None, at: float) -> str:
+    """Write a time of a log, in seconds after it begins: the date where it has dates.
+
+    >>> moment(1777852800.0, 90.0), moment(None, 7200.0)
+    ('2026-05-04T00:01:30 UTC', '2 hours after the first arrival')
+    """
+    if begins is None:
+        return f"{lasting(at)} after the first arrival"
+    return f"{np.datetime64(round(begins + at), 's')} UTC"
+
+
 def _between(lower: int, upper: int) -> str:
     return many(upper, "server") if lower == upper else f"{lower:,} to {many(upper, 'server')}"
 
@@ -154,12 +176,18 @@ def plan_lines(answer: Answer) -> list[str]:
             [quoted(row.type), f"{row.arrivals_per_hour:,.2f}", hours, f"{row.jobs:,.1f}", f"{row.at_peak:,}", more]
         )
     lines += aligned(table, right=5)
-    lines += ["  room: more VMs of one type alone, on average, if VMs are packed as well as possible", ""]
+    if answer.servers is not None:
+        lines.append(
+            f"  room: more VMs of one type alone on {many(answer.servers, 'server')}, on average, if VMs are packed as "
+            "well as possible"
+        )
+    lines.append("")
     lines += _profile_lines(answer)
     mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))
     lines += [
         f"servers that carry the mean workload: {mean} (certified)",
-        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved)",
+        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved), "
+        f"{moment(log.begins, answer.peak.at)}",
         "",
     ]
     table = [["policy (simulated)", "servers", "attained", "on one less", "on resampled logs"]]
@@ -170,16 +198,18 @@ def plan_lines(answer: Answer) -> list[str]:
         table.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
     lines += [*aligned(table), ""]
     greedy = answer.greedy
-    worst = f"{100 * greedy.worst_ratio:.2f} %" + ("" if greedy.worst_found else " was found, and less may be possible")
+    worst = "at the mix that is worst for it" if greedy.worst_found else "at the worst mix found (less may be possible)"
     lines.append(
-        f"greedy reservation keeps {100 * greedy.ratio:.2f} % of the optimal reward at this mix; at the worst {worst}"
+        "greedy reservation, which fills servers with the VMs of the greatest reward, keeps "
+        f"{100 * greedy.ratio:.2f} % of the optimal reward at this mix of types; {worst} "
+        f"{100 * greedy.worst_ratio:.2f} %"
     )
     for one in answer.growth:
         servers = "no number that was tried" if one.servers is None else many(one.servers, "server") + _split(one.pools)
         carried = _between(one.carries.lower, one.carries.upper)
         lines.append(f"with {one.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
     lines += [f"left out for lack of time: {what}" for what in answer.left_out]
-    return lines
+    return [*lines, "", "assumed", *(f"  {one}" for one in ASSUMED)]
 
 
 def _profile_lines(answer: Answer) -> list[str]:

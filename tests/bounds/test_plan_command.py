@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.example import names
 from bounds.views.answers import schema
+from bounds.views.plan import ASSUMED
+from bounds.views.report import report_page
 from fluid.traces import completed, powers_of_half, read_trace, single_resource
 
 ROOT = Path(__file__).parents[2]
@@ -94,6 +97,21 @@ def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) ->
     assert f"; {low} to {high} servers on 3 resampled logs)" in plan["sentence"]
 
 
+def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    plan, text = answer(PLAN, capsys), printed(PLAN, capsys)
+    assert f"room: more VMs of one type alone on {plan['servers']} servers" in text
+    fullest = datetime.fromtimestamp(round(plan["log"]["begins"] + plan["peak"]["at"]), UTC)
+    assert f"{fullest:%Y-%m-%dT%H:%M:%S} UTC" in text
+    assert all(f"\n  {one}" in text for one in ASSUMED)
+    page = report_page(plan, plan["made"]["command"])
+    assert all(one in page for one in ASSUMED)
+    assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
+    for row in plan["policies"]:
+        assert f'<td class="number">{100 * row["attained"]:.6g}</td>' in page
+    one = printed(f"plan {TYPES} {LOG} --server cpu=999,memory=9999 --accept 0.5 --policy first-fit", capsys)
+    assert one.startswith("1 server suffices for this log")
+
+
 def test_a_store_takes_up_what_was_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,8 +181,11 @@ def test_a_waiting_time(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 REFUSED = {
-    "no target": (f"plan {TYPES} {LOG} --server cpu=9", "--accept: expected one of --accept X and --wait T"),
-    "two targets": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1", "--accept: expected one of"),
+    "no target": (f"plan {TYPES} {LOG} --server cpu=9", "--accept: give either --accept X or --wait T"),
+    "two targets": (
+        f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1",
+        "--accept: give either --accept X or --wait T, not both",
+    ),
     "a share of 2": (f"plan {TYPES} {LOG} --server cpu=9 --accept 2", "--accept: expected a share"),
     "a negative wait": (f"plan {TYPES} {LOG} --server cpu=9 --wait -1", "--wait: expected a number of seconds"),
     "a level": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --level slow", "--level: expected quick or full"),
