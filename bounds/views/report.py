@@ -129,6 +129,7 @@ WORDS = {
     "carries": "servers that carry the mean workload",
     "peak": "servers that hold the fullest instant",
     "range": "on resampled logs",
+    "headroom": "room for more on the servers of the answer",
 }
 """What a reader is told instead of a key that says too little."""
 
@@ -254,7 +255,9 @@ def _plan_shown(answer: Document) -> Document:
     words |= {"ratio": ("of the optimal reward, %", 100), "worst_ratio": ("at the worst mix, %", 100)}
 
     def shown(row: Document) -> Document:
-        renamed = {words.get(key, (key, 1)): value for key, value in row.items()}
+        if row.get("range"):
+            row = {**row, "range": " to ".join(f"{end:,}" for end in row["range"])}
+        renamed = {words.get(key, (key, 1)): value for key, value in row.items() if (key, value) != ("pools", None)}
         return {key: value if by == 1 or value is None else by * value for (key, by), value in renamed.items()}
 
     peak = {("fullest instant" if key == "at" else key): value for key, value in answer["peak"].items()}

@@ -108,6 +108,8 @@ def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[
     assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
     for row in plan["policies"]:
         assert f'<td class="number">{100 * row["attained"]:.6g}</td>' in page
+        assert f"<td>{' to '.join(map(str, row['range']))}</td>" in page
+    assert ">pools<" not in page, "there is one kind of servers"
     one = printed(f"plan {TYPES} {LOG} --server cpu=999,memory=9999 --accept 0.5 --policy first-fit", capsys)
     assert one.startswith("1 server suffices for this log")
 

@@ -194,6 +194,13 @@ def test_ends_long_after_the_log_are_told(tmp_path: Path) -> None:
     assert any(note.startswith(words) for note in trace.notes), trace.notes
 
 
+def test_ids_that_repeat_are_told(tmp_path: Path) -> None:
+    head = "instance_id,start,end,type\ni1,0,1,a\ni2,0,1,a\n,0,1,a\n,0,1,a\n"
+    assert not any("earlier row" in note for note in read(tmp_path / "log.csv", head).notes), "empty cells are no ids"
+    notes = read(tmp_path / "log.csv", f"{head}i1,0,1,a\ni1,2,3,a\n").notes
+    assert "2 rows have the instance_id of an earlier row: each counts as a VM" in notes
+
+
 def test_drop_open_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log.csv"
     log.write_text("start,end,type\n0,6,small\n1,,small\n2,5,small\n")
