@@ -76,6 +76,8 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
     --------
     >>> _named_as({"cpu", "memory"}, {"vCPU": "96", "ram": "192"})
     {'cpu': '96', 'memory': '192'}
+    >>> _named_as({"vcpus"}, {"cpu": "96"})
+    {'vcpus': '96'}
     >>> _named_as({"cpu", "memory"}, {"cpu": "96", "memroy": "192"})
     Traceback (most recent call last):
     theory.errors.InputError: --server: memroy: no type has it (types have cpu, memory); did you mean memory?
@@ -83,8 +85,9 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
     renamed: dict[str, str] = {}
     for name, amount in capacity.items():
         words, unit = header_of(name)
-        meanings = [one for one, common in RESOURCES.items() if words in common and not unit and one in demanded]
-        meaning = name if name in demanded else next(iter(meanings), "")
+        common = next((common for common in RESOURCES.values() if words in common and not unit), ())
+        alike = [one for one in demanded if one.lower() in common]
+        meaning = name if name in demanded else alike[0] if len(alike) == 1 else ""
         if not meaning:
             types_have = f"no type has it (types have {listed(sorted(demanded)) or 'no resources'})"
             hint = "" if words in RESOURCES else meant(name, demanded)
