@@ -85,7 +85,7 @@ HOUSE = {
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_552, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 9, 1_496, (9, 1_500)),
     "sharing": Room(("theory/sharing",), 17, 3_685, (17, 3_500)),
-    "files": Room(("theory/files",), 15, 2_830, (11, 1_800)),
+    "files": Room(("theory/files",), 15, 2_865, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 49, 9_086, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_109, (20, 4_200)),
     "admission": Room(("fluid/admission",), 30, 6_444, (25, 5_000)),
@@ -93,13 +93,13 @@ HOUSE = {
     "knapsack": Room(("theory/exact/knapsack",), 8, 1_555, (6, 1_600)),
     "columns": Room(("theory/exact/columns",), 6, 1_038, (2, 500)),
     "traces, files and experiments": Room(
-        ("fluid/*", "fluid/traces", "fluid/files", "fluid/experiment"), 27, 5_063, (23, 3_700)
+        ("fluid/*", "fluid/traces", "fluid/files", "fluid/experiment"), 27, 5_127, (23, 3_700)
     ),
-    "planning": Room(("fluid/planning",), 4, 526, (4, 530)),
+    "planning": Room(("fluid/planning",), 4, 531, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_302, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_905, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_006, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_647, (46, 7_800)),
+    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_007, (66, 11_500)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_725, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 

@@ -16,7 +16,7 @@ from theory.errors import InputError
 
 if TYPE_CHECKING:
     from bounds.views.answers import Answer
-    from fluid.planning import Plan, PlannedLog, Target
+    from fluid.planning import Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
 
 POLICIES = {
@@ -40,13 +40,16 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="cpu=96,memory=768",
-        help="What a server has (memory in GiB); again, with name= and share=, for each further pool.",
+        help="What a server has (memory in GiB); again, with name= and share= (of the number), for each further pool. "
+        "first-fit fills pools in this order.",
     ),
 ]
 Accept = Annotated[
-    float | None, typer.Option("--accept", metavar="X", help="Share of the VMs that is to be accepted, as 0.999.")
+    float | None, typer.Option("--accept", metavar="X", help="Share of the VMs to accept, as 0.999 (this or --wait).")
 ]
-Wait = Annotated[float | None, typer.Option("--wait", metavar="T", help="Mean wait in seconds that is allowed.")]
+Wait = Annotated[
+    float | None, typer.Option("--wait", metavar="T", help="Mean wait in seconds allowed (this or --accept).")
+]
 PolicyNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -95,11 +98,11 @@ def plan(
     as_json: JsonFlag = False,
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
+    _check_target(accept, wait)
     from bounds.views.plan import plan_lines
     from fluid.experiment.store import Store
-    from fluid.planning import EFFORTS, Trials, make_plan
+    from fluid.planning import EFFORTS, Target, Trials, make_plan
 
-    target = _target(accept, wait)
     if level not in EFFORTS:
         raise InputError(f"--level: expected quick or full, got {level!r}")
     if not time_limit > 0:
@@ -110,7 +113,7 @@ def plan(
         report("reading the log")
         planned = _log(types, log, server, drop_open=drop_open)
         opened = None if store is None else stack.enter_context(Store(store))
-        trials = Trials(target, seed, opened, report)
+        trials = Trials(Target(accept, wait), seed, opened, report)
         made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit)
         report("what greedy reservation keeps")
         answer = _answered(made_plan)
@@ -121,16 +124,13 @@ def plan(
     show(answer, lambda: plan_lines(answer), as_json=as_json)
 
 
-def _target(accept: float | None, wait: float | None) -> Target:
-    from fluid.planning import Target
-
+def _check_target(accept: float | None, wait: float | None) -> None:
     if (accept is None) == (wait is None):
-        raise InputError("--accept: expected one of --accept X and --wait T")
+        raise InputError("--accept: give either --accept X or --wait T" + ("" if accept is None else ", not both"))
     if accept is not None and not 0 < accept <= 1:
         raise InputError(f"--accept: expected a share greater than 0 and at most 1, got {accept!r}")
     if wait is not None and not (wait >= 0 and isfinite(wait)):
         raise InputError(f"--wait: expected a number of seconds of at least 0, got {wait!r}")
-    return Target(accept, wait)
 
 
 def _policies(names: Any, is_loss: bool) -> list[Policy]:
@@ -150,21 +150,22 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
     from fluid.traces.model import PLAIN
+    from fluid.traces.types import expect_types
     from theory.files.document import read_document
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
-    resources = dict.fromkeys(name for pool in pools for name in pool["capacity"])
-    tables, notes = planned_types(types, resources)
+    read = planned_types(types, pools)
     # a file of types may say under [simulation.arrivals] how the log is read
     place = Path(types)
     document = read_document(place) if place.suffix.lower() in (".toml", ".json") else {}
     file = trace_in(document, place, log, drop_open=drop_open)
     assert file is not None
-    tables, more = named_as_in(tables, file.trace.labels if file.trace.source == PLAIN else ())
-    instance = parse_instance({"server": pools, "type": tables}, types, workload_needed=False)
-    return planned_log(file, instance, (*notes, *more))
+    expect_types(file, [str(table["name"]) for table in read.types], types)
+    tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())
+    instance = parse_instance({"server": read.pools, "type": tables}, types, workload_needed=False)
+    return planned_log(file, instance, (*read.notes, *more), read.uncounted)
 
 
 def _answered(made_plan: Plan) -> Answer:

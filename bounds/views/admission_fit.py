@@ -90,5 +90,7 @@ def fit_lines(answer: Answer) -> list[str]:
     lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
     lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
     doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
-    lines.append(f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt (5 %)")
+    verdict = f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt"
+    number = len(answer.goodness)
+    lines.append(f"{verdict} (that takes a p-value of {DOUBTED / number:.4f} or less: {DOUBTED:.0%} over {number})")
     return lines

@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.tables import aligned
 from bounds.views.text import many
+from fluid.planning.needs import Need
 from fluid.planning.plan import Plan, PolicyNeed
-from theory.errors import quoted
+from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
+from theory.greedy.servers import apportion
+from theory.instance import Instance
 
 if TYPE_CHECKING:
     from bounds.adversary.workload import WorstWorkload
 
 HOUR = 3600.0
+
+ASSUMED = (
+    "The first fifth of the log is not measured, as the servers begin empty.",
+    "The target is met on the number of servers, and missed on one less; not all smaller numbers were tried.",
+    "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, drawn "
+    "with replacement: busy days may be missing or come twice, so that their range need not contain the answer.",
+    "Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.",
+)
+"""What every plan assumes."""
 
 
 def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> Answer:
@@ -55,27 +69,40 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
+        pools=_pools(log.instance, best),
         log=Fields(log, arrivals=len(times), seconds=log.until, simulated=simulated),
         workload=rows,
         by_hour=log.profile(24 * HOUR, 24),
         by_day=log.profile(7 * 24 * HOUR, 7),
         carries=plan.carries,
         peak=Fields(peak, jobs=named(log.instance.types, peak.jobs)),
-        policies=[_policy(row) for row in plan.policies],
+        policies=[Fields(row.need, pools=_pools(log.instance, row.need), **_resampled(row)) for row in plan.policies],
         greedy=Fields(
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
             worst_workload=named(log.instance.types, worst.workload),
         ),
-        growth=[Fields(one, one.need) for one in plan.growth],
+        growth=[Fields(one, one.need, pools=_pools(log.instance, one.need)) for one in plan.growth],
         left_out=plan.left_out,
         certificate=certificate,
     )  # fmt: skip
 
 
-def _policy(row: PolicyNeed) -> Fields:
+def _pools(instance: Instance, need: Need | None) -> dict[str, int] | None:
+    """Return the servers of each pool; None where there is one pool, or no answer."""
+    if need is None or need.servers is None or len(instance.pools) == 1:
+        return None
+    return named(instance.pools, apportion(need.servers, [pool.share for pool in instance.pools]))
+
+
+def _resampled(row: PolicyNeed) -> dict[str, Any]:
     servers = [one for one in row.resampled if one is not None]
     ends = [min(servers), max(servers)] if servers and len(servers) == len(row.resampled) else None
-    return Fields(row.need, resampled=row.resampled, range=ends)
+    return {"resampled": row.resampled, "range": ends}
+
+
+def _split(pools: Mapping[str, int] | None) -> str:
+    """Write the servers of each pool, for after their sum; nothing where there is one pool."""
+    return f" ({', '.join(f'{count:,} {quoted(name)}' for name, count in pools.items())})" if pools else ""
 
 
 def attained_words(value: float, *, share: bool) -> str:
@@ -90,14 +117,19 @@ def sentence(plan: Plan) -> str:
     aim = (
         f"at least {100 * (target.share or 0):g} % of the VMs" if share else f"a mean wait of at most {target.wait:g} s"
     )
-    if best is None:
-        return f"No policy that was tried meets the target, {aim}, on this log."
+    without = f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
+    if best is None or best.servers is None:
+        return f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on this log."
     attained = f"{100 * best.attained:.3f} % of the VMs" if share else f"{best.attained:,.1f} s on average"
     reached = f"accepts {attained}" if share else f"makes them wait {attained}"
     mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
+    (row,) = (row for row in plan.policies if row.need is best)
+    ends = _resampled(row)["range"]
+    again = f"; {_between(*ends)} on {many(len(row.resampled), 'resampled log')}" if ends else ""
     return (
-        f"{many(best.servers or 0, 'server')} suffice for this log under {best.policy}, which {reached} "
-        f"(target: {aim}); its mean workload needs {mean}, and to hold its fullest instant takes {peak}."
+        f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
+        f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
+        f"(target: {aim}{again}); its mean workload needs {mean}, and to hold its fullest instant takes {peak}."
     )
 
 
@@ -110,6 +142,17 @@ def lasting(seconds: float) -> str:
     if seconds < 300:
         return f"{seconds:,.3g} s"
     return f"{seconds / HOUR:,.3g} hours" if seconds < 48 * HOUR else f"{seconds / (24 * HOUR):,.4g} days"
+
+
+def moment(begins: float | None, at: float) -> str:
+    """Write a time of a log, in seconds after it begins: the date where it has dates.
+
+    >>> moment(1777852800.0, 90.0), moment(None, 7200.0)
+    ('2026-05-04T00:01:30 UTC', '2 hours after the first arrival')
+    """
+    if begins is None:
+        return f"{lasting(at)} after the first arrival"
+    return f"{np.datetime64(round(begins + at), 's')} UTC"
 
 
 def _between(lower: int, upper: int) -> str:
@@ -133,32 +176,40 @@ def plan_lines(answer: Answer) -> list[str]:
             [quoted(row.type), f"{row.arrivals_per_hour:,.2f}", hours, f"{row.jobs:,.1f}", f"{row.at_peak:,}", more]
         )
     lines += aligned(table, right=5)
-    lines += ["  room: more VMs of one type alone, on average, if VMs are packed as well as possible", ""]
+    if answer.servers is not None:
+        lines.append(
+            f"  room: more VMs of one type alone on {many(answer.servers, 'server')}, on average, if VMs are packed as "
+            "well as possible"
+        )
+    lines.append("")
     lines += _profile_lines(answer)
     mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))
     lines += [
         f"servers that carry the mean workload: {mean} (certified)",
-        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved)",
+        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved), "
+        f"{moment(log.begins, answer.peak.at)}",
         "",
     ]
     table = [["policy (simulated)", "servers", "attained", "on one less", "on resampled logs"]]
     for one in answer.policies:
         less = "-" if one.one_less is None else attained_words(one.one_less, share=share)
         ends = "-" if one.range is None else f"{one.range[0]:,} to {one.range[1]:,} ({len(one.resampled)} logs)"
-        servers = "not met" if one.servers is None else f"{one.servers:,}"
+        servers = "not met" if one.servers is None else f"{one.servers:,}{_split(one.pools)}"
         table.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
     lines += [*aligned(table), ""]
     greedy = answer.greedy
-    worst = f"{100 * greedy.worst_ratio:.2f} %" + ("" if greedy.worst_found else " was found, and less may be possible")
+    worst = "at the mix that is worst for it" if greedy.worst_found else "at the worst mix found (less may be possible)"
     lines.append(
-        f"greedy reservation keeps {100 * greedy.ratio:.2f} % of the optimal reward at this mix; at the worst {worst}"
+        "greedy reservation, which fills servers with the VMs of the greatest reward, keeps "
+        f"{100 * greedy.ratio:.2f} % of the optimal reward at this mix of types; {worst} "
+        f"{100 * greedy.worst_ratio:.2f} %"
     )
     for one in answer.growth:
-        servers = "no number that was tried" if one.servers is None else many(one.servers, "server")
+        servers = "no number that was tried" if one.servers is None else many(one.servers, "server") + _split(one.pools)
         carried = _between(one.carries.lower, one.carries.upper)
         lines.append(f"with {one.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
     lines += [f"left out for lack of time: {what}" for what in answer.left_out]
-    return lines
+    return [*lines, "", "assumed", *(f"  {one}" for one in ASSUMED)]
 
 
 def _profile_lines(answer: Answer) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
 from bounds.views.pictures import as_bytes
+from bounds.views.plan import ASSUMED, moment
 from theory.errors import InputError
 
 TEMPLATE = Path(__file__).with_suffix(".html")
@@ -67,6 +68,7 @@ def report_page(document: Document, command: str) -> str:
     kind = KINDS[name]
     try:
         sentence, panels = kind.summary(document)
+        shown = _plan_shown(document) if name == "plan" else document
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise InputError(f"expected a whole answer of packproof {name} --json, {error!r} is missing in it") from None
     made = document.get("made", {})
@@ -77,7 +79,7 @@ def report_page(document: Document, command: str) -> str:
         pictures=[
             {"svg": _svg(panel, f"p{place}-"), "caption": caption} for place, (caption, panel) in enumerate(panels)
         ],
-        tables=list(_tables(document)),
+        tables=list(_tables(shown)),
         evidence=kind.evidence,
         assumptions=_assumptions(document),
         repeat=made.get("command", ""),
@@ -113,14 +115,9 @@ def _assumptions(document: Document) -> list[str]:
     trace = document.get("trace")
     notes += trace["notes"] if isinstance(trace, Mapping) else []
     if isinstance(log, Mapping):
-        notes.append("The first fifth of the log is not measured, as the servers begin empty.")
         if part := log["simulated"]:
             notes.append(f"Policies were run on the busiest part of the log alone, {part['arrivals']:,} VMs.")
-        notes.append(
-            "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, "
-            "drawn with replacement."
-        )
-        notes.append("Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.")
+        notes += ASSUMED
     return [*notes, *(f"Left out for lack of time: {what}." for what in document.get("left_out", ()))]
 
 
@@ -131,9 +128,8 @@ HIDDEN = ("made", "certificate", "sentence", "instance", "log", "trace", "left_o
 WORDS = {
     "carries": "servers that carry the mean workload",
     "peak": "servers that hold the fullest instant",
-    "at": "seconds after the first arrival",
-    "one_less": "on one server less",
     "range": "on resampled logs",
+    "headroom": "room for more on the servers of the answer",
 }
 """What a reader is told instead of a key that says too little."""
 
@@ -245,6 +241,34 @@ def _plan(answer: Document) -> tuple[str, Pictures]:
             (f"Servers that {answer['policy']} needs for the target as the log grows.", _bars("servers", grown))
         )
     return str(answer["sentence"]), pictures
+
+
+def _plan_shown(answer: Document) -> Document:
+    """Return an answer with what its tables say otherwise: shares in per cent, the fullest instant by its date."""
+    is_share = answer["target"]["kind"] == "accepted"
+    factor, what = (100, "accepted, %") if is_share else (1, "mean wait, s")
+    words = {
+        "attained": (what, factor),
+        "one_less": (f"on one server less: {what}", factor),
+        "growth": ("growth, %", 100),
+    }
+    words |= {"ratio": ("of the optimal reward, %", 100), "worst_ratio": ("at the worst mix, %", 100)}
+
+    def shown(row: Document) -> Document:
+        if row.get("range"):
+            row = {**row, "range": " to ".join(f"{end:,}" for end in row["range"])}
+        renamed = {words.get(key, (key, 1)): value for key, value in row.items() if (key, value) != ("pools", None)}
+        return {key: value if by == 1 or value is None else by * value for (key, by), value in renamed.items()}
+
+    peak = {("fullest instant" if key == "at" else key): value for key, value in answer["peak"].items()}
+    return {
+        **answer,
+        "target": {f"{what}, at {'least' if is_share else 'most'}": factor * answer["target"]["value"]},
+        "peak": {**peak, "fullest instant": moment(answer["log"]["begins"], answer["peak"]["at"])},
+        "greedy": shown(answer["greedy"]),
+        "policies": [shown(one) for one in answer["policies"]],
+        "growth": [shown(one) for one in answer["growth"]],
+    }
 
 
 def _solve(answer: Document) -> tuple[str, Pictures]:

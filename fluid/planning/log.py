@@ -39,6 +39,8 @@ class PlannedLog:
         Seconds from 1970 to time 0 where the log has dates.
     notes : tuple of str
         What was guessed, dropped and assumed.
+    uncounted : tuple of str
+        Resources of the types that no server names.
     """
 
     instance: Instance
@@ -46,6 +48,7 @@ class PlannedLog:
     until: float
     begins: float | None
     notes: tuple[str, ...]
+    uncounted: tuple[str, ...] = ()
 
     @property
     def warmup(self) -> float:
@@ -87,7 +90,9 @@ class PlannedLog:
         return [float(total[part == i].mean()) for i in range(parts)]
 
 
-def planned_log(file: TraceFile, instance: Instance, notes: tuple[str, ...] = ()) -> PlannedLog:
+def planned_log(
+    file: TraceFile, instance: Instance, notes: tuple[str, ...] = (), uncounted: tuple[str, ...] = ()
+) -> PlannedLog:
     """Read the log of a plan; `notes` come before those of the trace.
 
     Raises
@@ -100,8 +105,8 @@ def planned_log(file: TraceFile, instance: Instance, notes: tuple[str, ...] = ()
     until = float(jobs.times[-1])
     if len(jobs.times) < PARTS or until <= 0:
         raise InputError(f"{file.path}: expected at least {PARTS} arrivals over some time, got {len(jobs.times)}")
-    begins = file.trace.begins
-    return PlannedLog(instance, jobs, until, None if begins is None else begins / MICROSECONDS, (*notes, *traced.notes))
+    begins = None if file.trace.begins is None else file.trace.begins / MICROSECONDS
+    return PlannedLog(instance, jobs, until, begins, (*notes, *traced.notes), uncounted)
 
 
 def window(log: PlannedLog, most: int) -> tuple[PlannedLog, float]:

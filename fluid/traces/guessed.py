@@ -59,6 +59,8 @@ ENDED = (
 )
 STAYED = ("duration", "lifetime", "runtime", "run_time", "elapsed", "uptime")
 
+IDS = ("id", "vm_id", "vmid", "instance_id", "server_id", "uuid", "vm_uuid", "instance_uuid")
+
 MEANINGS = {
     "created": CREATED,
     "started": STARTED,
@@ -161,4 +163,18 @@ def read_guessed(path: str | Path, *, drop_open: bool = False) -> Trace:
         trace = read_mapped(path, replace(columns, keeps_open=not drop_open))
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from None
-    return replace(trace, notes=(guess, *trace.notes))
+    return replace(trace, notes=(guess, *trace.notes, *_note_on_repeated(Path(path))))
+
+
+def _note_on_repeated(place: Path) -> list[str]:
+    """Return a note on rows whose id an earlier row has, where a column has ids: a VM that began again, or a copy."""
+    with opened(place) as table:
+        header = [cell.strip() for cell in next(table, (1, []))[1]]
+        column = columns_by_meaning(header, {"id": IDS}).get("id")
+        if column is None:
+            return []
+        at, seen, repeated = header.index(column), set(ABSENT), 0
+        for _, row in table:
+            repeated += row[at] in seen and row[at].strip().lower() not in ABSENT
+            seen.add(row[at])
+    return [f"{repeated:,} rows have the {column} of an earlier row: each counts as a VM"] if repeated else []

@@ -168,16 +168,38 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
         tasks.add(row.line, arrival, duration or 0, outcome, attempt, label, demand)
     if not tasks.line:
         fail(place, 1, "", "expected tasks below the header, found none with an end")
+    first = tasks.begin_at_first_arrival()
+    last -= first
+    late = _late_note(tasks)
     for i in open_ended:
         tasks.duration[i] = last - tasks.arrival[i]
-    first = tasks.begin_at_first_arrival()
     notes = [f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []
     notes += [f"{dropped:,} rows without an end dropped"] if dropped else []
     open_words = "have no end and run on to" if columns.keeps_open else "are censored at"
     notes += [f"{len(open_ended):,} rows {open_words} the last moment of the table"] if open_ended else []
+    notes += late
     trace = tasks.trace(PLAIN, tuple(labels), notes)
     is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
-    return replace(trace, priorities="priority" in column, begins=first if is_dated else None)
+    begins = first if is_dated else None
+    return replace(trace, priorities="priority" in column, begins=begins, header=column.get("type", "type"))
+
+
+def _late_note(tasks: Tasks) -> list[str]:
+    """Return a note on rows that end longer after the last arrival than the log is long, such as in the year 9999."""
+    span = max(tasks.arrival)
+    ends = [time + stay for time, stay in zip(tasks.arrival, tasks.duration, strict=True)]
+    late = [tasks.line[i] for i, end in enumerate(ends) if end > 2 * span > 0]
+    if not late:
+        return []
+    day = 86400 * MICROSECONDS
+    log, most = (
+        f"{time / day:,.0f} days" if time >= day else f"{time / MICROSECONDS:,.0f} s"
+        for time in (span, max(ends) - span)
+    )
+    return [
+        f"{len(late):,} rows (the first: {min(late):,}) end up to {most} after the last arrival, in a log of {log}: "
+        "is that when they ended?"
+    ]
 
 
 def _shown(first: int, moments: Moments) -> str:

@@ -61,6 +61,8 @@ class Trace(Shown):
         `GOOGLE`, `ALIBABA`, `GOOGLE_2019`, `ALIBABA_2018` or `PLAIN`; empty for a trace of no file.
     priorities : bool
         Whether labels are priorities of Google's trace of 2011, 0 to 11.
+    header : str
+        Of the column of the types, in a plain table or a log.
     begins : int, optional
         Microseconds from 1970 to time 0, where the trace has dates or times so large that they are such.
     """
@@ -79,6 +81,7 @@ class Trace(Shown):
     source: str = ""
     priorities: bool = False
     begins: int | None = None
+    header: str = "type"
 
     def __len__(self) -> int:
         """Return the number of tasks."""

@@ -178,11 +178,20 @@ class Moments:
         elif text[:4].isdigit() and text[4:5] == "-":
             value, form = _calendar(text)
         else:
-            value, form = ticks(text, self.unit), NUMBERS
+            value, form = _number_or_date(text, self.unit), NUMBERS
         if self.form not in ("", form):
             raise ValueError(f"expected {self.form}, as in the rows before, got {text[:40]!r}")
         self.form = form
         return value
+
+
+def _number_or_date(text: str, unit: Fraction) -> int:
+    """Read a time that is no date, so that what is not even a number is told what a date would be."""
+    try:
+        rational(text)
+    except ValueError:
+        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, or a number, got {text[:40]!r}") from None
+    return ticks(text, unit)
 
 
 def _calendar(text: str) -> tuple[int, str]:

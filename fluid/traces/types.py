@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -15,13 +15,16 @@ from fluid.simulation.arrivals import JobList
 from fluid.traces.file import POWERS, PRIORITIES, TraceFile
 from fluid.traces.model import ALIBABA, GOOGLE, MICROSECONDS, PLAIN, Trace
 from fluid.traces.preprocess import completed, powers_of_half, priority_classes, single_resource
-from theory.errors import InputError, TooLargeError
+from theory.errors import InputError, TooLargeError, listed, meant, quoted
 from theory.greedy.optimal import AssignmentProgram
 from theory.instance import Additive, Instance, JobType, Pool
 from theory.numbers import text
 
 ROUND = f'round its tasks up to types of one resource: arrivals = {{ trace = ..., types = "{POWERS}" }}'
 """What helps with a real trace, whose tasks have thousands of demands."""
+
+SHOWN = 8
+"""Most names of types in a message."""
 
 
 def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
@@ -37,6 +40,17 @@ def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace
     if trace.source == PLAIN and trace.labels:
         return trace, _by_name(file, trace, instance)
     return trace, _by_demand(file, trace, instance)
+
+
+def expect_types(file: TraceFile, names: Collection[str], source: str) -> None:
+    """Refuse a log that names a type which is none of `source`, by row and column; it may lack the provider."""
+    trace = file.trace
+    for place, name in enumerate(trace.labels if trace.source == PLAIN else ()):
+        if name not in names and all(one.partition(":")[2] != name for one in names):
+            first = sorted(names)
+            have = listed(first[:SHOWN]) + (f" and {len(first) - SHOWN:,} more" if len(first) > SHOWN else "")
+            problem = f"{quoted(name)} is no type of {source} (it has {have}){meant(name, names)}"
+            _refuse(file, trace, int(np.argmax(trace.label == place)), f"{trace.header}: {problem}")
 
 
 def in_shares(file: TraceFile, trace: Trace) -> Trace:

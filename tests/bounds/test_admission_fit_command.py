@@ -110,7 +110,8 @@ def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     twins = tmp_path / "twins.csv"
     twins.write_text("\n".join([header, *rows, *(f"twin-{row}" for row in rows)]) + "\n")
     assert run(["admission", "fit", str(twins)]) == 0
-    assert "the model is in doubt: time between arrivals (hours)" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "the model is in doubt: time between arrivals (hours) (that takes a p-value of 0.0083 or less" in told
 
 
 VMS = "deployment,start,end\n"
@@ -127,7 +128,7 @@ BAD = [
     ),
     ("start,end,scale_outs,cores,added_cores,core_deaths\n0,1,0,1,0,0\n", ":1: expected a column core_time beside"),
     (VMS, "expected tasks below the header, found none with an end"),
-    (VMS + "a,0,9\nb,x,9\n", ":3: start: expected a number, got 'x'"),
+    (VMS + "a,0,9\nb,x,9\n", ":3: start: expected a time such as 2026-05-01T12:00:00Z, or a number, got 'x'"),
     (VMS + "a,5,4\n", ":2: end: expected arrival <= start <= end, got '4'"),
     (VMS + ",0,4\n", ":2: deployment: expected the name of a type, got an empty cell"),
     (VMS + "a,0\n", ":2: expected 3 fields, got 2"),

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.example import names
 from bounds.views.answers import schema
+from bounds.views.plan import ASSUMED
+from bounds.views.report import report_page
 from fluid.traces import completed, powers_of_half, read_trace, single_resource
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +74,44 @@ def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFix
     assert 'columns of the types guessed from the header: name = "VM Size", reward = "price", cpu = "vCPU"' in text
     assert 'columns guessed from the header: time = "created_at", end = "deleted_at", type = "VM Size"' in text
     assert "rows have no end and run on to the last moment of the table" in text
+
+
+def test_resources_have_common_names_or_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    one = f"{PLAN.replace('cpu=48,memory=192', 'vCPU=48,RAM=192')}"
+    assert {**answer(one, capsys), "made": 0} == {**answer(PLAN, capsys), "made": 0}
+    without = answer(PLAN.replace(",memory=192", ""), capsys)
+    assert without["sentence"].startswith("Without memory, which no server names, ")
+
+
+def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    pools = "--server name=big,cpu=48,memory=192 --server name=small,share=2,cpu=24,memory=96"
+    words = f"plan {TYPES} {LOG} {pools} --accept 0.99 --policy first-fit"
+    plan = answer(words, capsys)
+    (row,) = plan["policies"]
+    for one in (plan, row, *plan["growth"]):
+        assert sum(one["pools"].values()) == one["servers"]
+        assert abs(one["pools"]["big"] - one["servers"] / 3) < 1, "shares 1 and 2, rounded"
+    split = f"{plan['pools']['big']} big, {plan['pools']['small']} small"
+    assert plan["sentence"].startswith(f"{plan['servers']} servers ({split}) suffice for this log")
+    low, high = row["range"]
+    assert f"; {low} to {high} servers on 3 resampled logs)" in plan["sentence"]
+
+
+def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    plan, text = answer(PLAN, capsys), printed(PLAN, capsys)
+    assert f"room: more VMs of one type alone on {plan['servers']} servers" in text
+    fullest = datetime.fromtimestamp(round(plan["log"]["begins"] + plan["peak"]["at"]), UTC)
+    assert f"{fullest:%Y-%m-%dT%H:%M:%S} UTC" in text
+    assert all(f"\n  {one}" in text for one in ASSUMED)
+    page = report_page(plan, plan["made"]["command"])
+    assert all(one in page for one in ASSUMED)
+    assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
+    for row in plan["policies"]:
+        assert f'<td class="number">{100 * row["attained"]:.6g}</td>' in page
+        assert f"<td>{' to '.join(map(str, row['range']))}</td>" in page
+    assert ">pools<" not in page, "there is one kind of servers"
+    one = printed(f"plan {TYPES} {LOG} --server cpu=999,memory=9999 --accept 0.5 --policy first-fit", capsys)
+    assert one.startswith("1 server suffices for this log")
 
 
 def test_a_store_takes_up_what_was_run(
@@ -142,12 +183,23 @@ def test_a_waiting_time(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 REFUSED = {
-    "no target": (f"plan {TYPES} {LOG} --server cpu=9", "--accept: expected one of --accept X and --wait T"),
-    "two targets": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1", "--accept: expected one of"),
+    "no target": (f"plan {TYPES} {LOG} --server cpu=9", "--accept: give either --accept X or --wait T"),
+    "two targets": (
+        f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1",
+        "--accept: give either --accept X or --wait T, not both",
+    ),
     "a share of 2": (f"plan {TYPES} {LOG} --server cpu=9 --accept 2", "--accept: expected a share"),
     "a negative wait": (f"plan {TYPES} {LOG} --server cpu=9 --wait -1", "--wait: expected a number of seconds"),
     "a level": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --level slow", "--level: expected quick or full"),
-    "a resource": (f"plan {TYPES} {LOG} --server gpu=9 --accept 1", "--server: expected resources of the types"),
+    "a resource": (
+        f"plan {TYPES} {LOG} --server gpu=9 --accept 1",
+        "gpu: no type has it (types have cpu, memory)",
+    ),
+    "a misspelt resource": (
+        f"plan {TYPES} {LOG} --server cpu=9,memroy=9 --accept 1",
+        "--server: memroy: no type has it (types have cpu, memory); did you mean memory?",
+    ),
+    "a resource twice": (f"plan {TYPES} {LOG} --server ram=9,memory=9 --accept 1", "memory: expected memory once"),
     "a small server": (f"plan {TYPES} {LOG} --server cpu=4,memory=8 --accept 1", "web.large"),
     "a policy of queues": (f"{PLAN} --policy nonpreemptive", "--policy: expected one that refuses VMs"),
     "a slotted policy": (f"plan {TYPES} {LOG} --server cpu=48,memory=192 --wait 1 --policy bf-j", "--policy: expected"),
@@ -155,7 +207,7 @@ REFUSED = {
     "strange types": (f"plan zz9 {LOG} --server cpu=9 --accept 1", "TYPES: 'zz9'"),
     "types of another log": (
         f"plan aws:m5.large {LOG} --server cpu=9,memory=99 --accept 1",
-        "TYPES: expected every type",
+        f'{LOG}:2: VM Size: web.small is no type of aws:m5.large (it has "aws:m5.large")',
     ),
     "no log": (f"plan {TYPES} nowhere.csv --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
     "no time": (f"{PLAN} --time-limit 0", "--time-limit: expected"),

@@ -136,9 +136,9 @@ MALFORMED = {
     "a column twice": (f"{HEAD},type\n{GOOD},small", "each column once"),
     "a row too short": (f"{HEAD}\n{GOOD}\n2026-05-01T00:00:00Z,small", ":3: expected 3 fields, got 2"),
     "a row too long": (f"{HEAD}\n{GOOD},x", ":2: expected 3 fields, got 4"),
-    "no time at all": (f"{HEAD}\n,2026-05-01T01:00:00Z,small", ":2: created_at"),
+    "no time at all": (f"{HEAD}\n,2026-05-01T01:00:00Z,small", ":2: created_at: expected a time such as"),
     "words for a time": (f"{HEAD}\nyesterday,2026-05-01T01:00:00Z,small", ":2: created_at"),
-    "American dates": (f"{HEAD}\n05/01/2026,05/02/2026,small", ":2: created_at"),
+    "American dates": (f"{HEAD}\n05/01/2026,05/02/2026,small", ":2: created_at: expected a time such as"),
     "a month of 13": (f"{HEAD}\n2026-13-01T00:00:00Z,,small", ":2: created_at: expected a time such as"),
     "a day of 31 June": (f"{HEAD}\n2026-06-31,,small", ":2: created_at: expected a time such as"),
     "an hour of 25": (f"{HEAD}\n2026-05-01T25:00:00Z,,small", ":2: created_at: expected a time such as"),
@@ -182,6 +182,23 @@ def test_a_malformed_log_ends_in_one_line(name: str, tmp_path: Path, capsys: pyt
         assert not shown.out
         (line,) = shown.err.splitlines()
         assert str(log) in line
+
+
+def test_ends_long_after_the_log_are_told(tmp_path: Path) -> None:
+    """A year 9999 in place of an end; a stay that is as long as the log is none."""
+    head = "start,end,type\n2026-05-01,2026-05-03,a\n2026-05-03,2026-05-05,a\n"
+    assert not any("is that when" in note for note in read(tmp_path / "log.csv", head).notes)
+    trace = read(tmp_path / "log.csv", f"{head}2026-05-02,9999-12-31,a\n2026-05-02,9999-12-30,a\n")
+    days = (datetime(9999, 12, 31) - datetime(2026, 5, 3)).days
+    words = f"2 rows (the first: 4) end up to {days:,} days after the last arrival, in a log of 2 days: is that"
+    assert any(note.startswith(words) for note in trace.notes), trace.notes
+
+
+def test_ids_that_repeat_are_told(tmp_path: Path) -> None:
+    head = "instance_id,start,end,type\ni1,0,1,a\ni2,0,1,a\n,0,1,a\n,0,1,a\n"
+    assert not any("earlier row" in note for note in read(tmp_path / "log.csv", head).notes), "empty cells are no ids"
+    notes = read(tmp_path / "log.csv", f"{head}i1,0,1,a\ni1,2,3,a\n").notes
+    assert "2 rows have the instance_id of an earlier row: each counts as a VM" in notes
 
 
 def test_drop_open_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from theory.errors import InputError, listed
+from theory.errors import InputError, listed, meant
 from theory.files.document import rows_of_table
-from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of
+from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of, header_of
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
 from theory.numbers import rational, text
 
@@ -19,20 +19,29 @@ PRICE = ("price", "reward", "cost", "price_per_hour", "hourly_price", "price_hou
 MEANINGS = {"name": ("name", *TYPE), "reward": PRICE, **RESOURCES}
 
 
-def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return types as tables of an instance file, with the resources that servers have, and notes.
+class Planned(NamedTuple):
+    """Types and pools as tables of an instance file, notes, and the resources of types that no server names."""
+
+    types: list[dict[str, Any]]
+    pools: list[dict[str, Any]]
+    notes: tuple[str, ...]
+    uncounted: tuple[str, ...]
+
+
+def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
+    """Return the types of a plan with the resources that servers have.
 
     Parameters
     ----------
     source : str
         A file (CSV, TOML, JSON), or names of the catalogue with commas between them, ``*`` and ``?`` allowed.
-    resources : collection of str
-        Those of the servers; others are left out, and the notes say so.
+    pools : sequence of dict
+        Tables ``[[server]]``. Their resources may have other common names (``ram``) than those of the types.
 
     Raises
     ------
     InputError
-        Neither a file nor names of the catalogue; a table without names or without a resource of the servers.
+        Neither a file nor names of the catalogue; a table without names; a resource of a server that no type has.
     """
     place = Path(source)
     if place.suffix.lower() == ".csv":
@@ -42,12 +51,9 @@ def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[st
     else:
         tables, notes = catalogue_tables(_names(source), "TYPES"), ()
     demanded = {name for table in tables for name in table.get("demand", {})}
-    unused = sorted(demanded - set(resources))
-    if not demanded & set(resources):
-        raise InputError(
-            f"--server: expected resources of the types, {', '.join(sorted(demanded)) or 'none'}; "
-            f"got {', '.join(resources)}"
-        )
+    servers = [{**pool, "capacity": _named_as(demanded, pool["capacity"])} for pool in pools]
+    resources = {name for pool in servers for name in pool["capacity"]}
+    uncounted = tuple(sorted(demanded - resources))
     kept = [
         {
             **{key: value for key, value in table.items() if key in ("name", "reward")},
@@ -58,7 +64,38 @@ def planned_types(source: str, resources: Collection[str]) -> tuple[list[dict[st
     if not all("reward" in table for table in kept):
         kept = [{**table, "reward": 1} for table in kept]
         notes = (*notes, "types have no price: each VM counts 1")
-    return kept, (*notes, *([f"resources that no server names are left out: {', '.join(unused)}"] if unused else []))
+    if uncounted:
+        notes = (*notes, f"resources that no server names are left out: {listed(uncounted)}")
+    return Planned(kept, servers, notes, uncounted)
+
+
+def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
+    """Return the capacity of a server under the names that the types have for resources.
+
+    Examples
+    --------
+    >>> _named_as({"cpu", "memory"}, {"vCPU": "96", "ram": "192"})
+    {'cpu': '96', 'memory': '192'}
+    >>> _named_as({"vcpus"}, {"cpu": "96"})
+    {'vcpus': '96'}
+    >>> _named_as({"cpu", "memory"}, {"cpu": "96", "memroy": "192"})
+    Traceback (most recent call last):
+    theory.errors.InputError: --server: memroy: no type has it (types have cpu, memory); did you mean memory?
+    """
+    renamed: dict[str, str] = {}
+    for name, amount in capacity.items():
+        words, unit = header_of(name)
+        common = next((common for common in RESOURCES.values() if words in common and not unit), ())
+        alike = [one for one in demanded if one.lower() in common]
+        meaning = name if name in demanded else alike[0] if len(alike) == 1 else ""
+        if not meaning:
+            types_have = f"no type has it (types have {listed(sorted(demanded)) or 'no resources'})"
+            hint = "" if words in RESOURCES else meant(name, demanded)
+            raise InputError(f"--server: {name[:60]}: {types_have}{hint}")
+        if meaning in renamed:
+            raise InputError(f"--server: {name[:60]}: expected {meaning} once")
+        renamed[meaning] = amount
+    return renamed
 
 
 def _names(patterns: str) -> list[str]:
@@ -135,14 +172,12 @@ def named_as_in(
     """
     if not labels:
         return list(tables), ()
+    # a label that is no type is told with its row by those who have the rows (`fluid.traces.types.expect_types`)
     renamed = [
         {**table, "name": short} if table["name"] not in labels and short in labels else table
         for table in tables
         for short in [str(table["name"]).partition(":")[2]]
     ]
     unnamed = [table["name"] for table in renamed if table["name"] not in labels]
-    strange = sorted(set(labels) - {table["name"] for table in renamed})
-    if strange:
-        raise InputError(f"TYPES: expected every type of the log, found none called {listed(strange[:3])}")
     kept = [table for table in renamed if table["name"] in labels]
     return kept, ((f"types that the log does not name are left out: {listed(unnamed)}",) if unnamed else ())
