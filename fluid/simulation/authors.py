@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from traceback import walk_tb
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, cast
 
@@ -110,7 +111,7 @@ def place_to_blame(function: Callable[..., Any], error: BaseException) -> str | 
 def words_of_error(error: BaseException, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
-        return f": {error}"
+        return f": {error}{_numbers_at(error)}"
     if isinstance(error, SystemExit):
         return " called sys.exit, expected it to return"
     words = f" raised {text_of(error)}"
@@ -119,6 +120,15 @@ def words_of_error(error: BaseException, state: State | None = None) -> str:
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         words += meant(error.name, dir(error.obj))
     return words
+
+
+def _numbers_at(error: PolicyError) -> str:
+    """Return the numbers with which a tool has refused a call: its arguments, the size of the job and what is free."""
+    frames = list(walk_tb(error.__traceback__))
+    values = frames[-1][0].f_locals if frames else {}
+    names = ("job_type", "job_class", "server", "source", "target", "size", "free")
+    numbers = [f"{name} = {values[name]}" for name in names if isinstance(values.get(name), int | np.integer)]
+    return f"; got {', '.join(numbers)}" if numbers else ""
 
 
 def guard_of(policy: Policy) -> type[Guard]:

@@ -232,7 +232,15 @@ WRONG = {
     "slots: nobody waits": (
         "slotted",
         "def bad(s, d): begin(s, 0, 0); return False\n{place_nowhere, quiet, bad}",
-        "refresh of x: begin: expected a job that waits",
+        "refresh of x: begin: expected a job that waits; got job_class = 0, server = 0, size = ",
+    ),
+    "slots: no room to begin": (
+        "slotted",
+        """\
+        def bad(s, d):
+            return begin(s, 0, 0) is None if 0 < s.lines[0, COUNT] and s.free[0] < s.lines[0, SIZE] else largest(s, d)
+        {place_nowhere, quiet, bad}""",
+        "begin: expected a server with room for the job; got job_class = 0, server = 0, size = ",
     ),
 }  # fmt: skip
 
