@@ -42,7 +42,9 @@ def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[
 
     def load(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            rooms = getattr(sys.modules.get("packproof"), "ROOMS", {})
+            public = next((f"packproof.{room}" for room, at in rooms.items() if PACKAGE + at == package), package)
+            raise AttributeError(f"module {public!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, value)  # the next time Python finds it without calling `load`
         return value

@@ -14,6 +14,9 @@ Answer = TypeVar("Answer")
 DIGITS = 1_000  # most binary digits of a number in an answer: longer ones would fill messages and hours
 SHOWN = 80  # characters of an answer that a message shows
 
+LISTENERS: list[Callable[[bool], None]] = []
+"""Called with True when a call of a rule begins, and with False when its answer has been read."""
+
 
 def answer_of(
     call: Callable[[], Answer], name: str, instance: str = "", passed: tuple[type[Exception], ...] = ()
@@ -22,6 +25,8 @@ def answer_of(
 
     The call reads the answer as far as it must be (`most_of`); `instance` is what the rule was given, for the message.
     """
+    for told in LISTENERS:
+        told(True)
     try:
         return call()
     except passed:
@@ -29,6 +34,9 @@ def answer_of(
     except Exception as error:
         about = f" ({instance})" if instance else ""
         raise InputError(f"{name}: {type(error).__name__}: {_words(error)}{about}") from error
+    finally:
+        for told in LISTENERS:
+            told(False)
 
 
 def most_of(answer: Iterable[Any], number: int) -> list[Any]:

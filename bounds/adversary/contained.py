@@ -24,6 +24,7 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from bounds.adversary.answers import LISTENERS
 from bounds.adversary.budget import INTERRUPTED, OVERTIME
 from bounds.adversary.engine import Found, Watch
 from fluid.parallel import end_with, stopped_together
@@ -32,7 +33,7 @@ from theory.errors import InputError
 BOARD = 1 << 20  # bytes for the instance that is judged; a larger one stays unknown
 
 HEAD = struct.Struct("dq")
-"""Of the board: when the call of the rule began, and the length of the instance; 0 while there is none."""
+"""Of the board: when the call of the rule began, and the length of the instance; 0 while there is none of it."""
 
 LISTENING = 0.1  # seconds between two looks at the clock, and at whether Ctrl-C was pressed
 LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
@@ -47,10 +48,15 @@ class Wire(Watch):
     def judging(self, case: object) -> None:
         """Write the instance down."""
         text = pickle.dumps(case, -1)
-        self.board[: HEAD.size] = HEAD.pack(time.monotonic(), 0)
+        self.board[: HEAD.size] = HEAD.pack(0.0, 0)
         if HEAD.size + len(text) <= BOARD:
             self.board[HEAD.size : HEAD.size + len(text)] = text
-            self.board[: HEAD.size] = HEAD.pack(time.monotonic(), len(text))
+            self.board[: HEAD.size] = HEAD.pack(0.0, len(text))
+
+    def calling(self, begins: bool) -> None:
+        """Write down when a call of the rule begins, and that it has ended: other time is not the rule's."""
+        _, length = HEAD.unpack(self.board[: HEAD.size])
+        self.board[: HEAD.size] = HEAD.pack(time.monotonic() if begins else 0.0, length)
 
     def improved(self, found: Found[Any]) -> None:
         """Send the worst instance so far."""
@@ -194,14 +200,22 @@ def _answer(
             deadline = max(deadline, time.monotonic() + overtime)
     if best is None and interrupts:
         raise KeyboardInterrupt
-    began, _ = HEAD.unpack(board[: HEAD.size])
-    waited = f"in {time.monotonic() - began:.1f} s " if began else ""
-    stuck = f"{name}: gave no answer {waited}and was ended{_instance_on(board)}"
+    stuck = f"{name}: {_overdue(board)}{_instance_on(board)}"
     if best is None:
         raise InputError(stuck)
     if warn is not None:
         warn(f"{stuck}; the worst instance until then follows")
     return best
+
+
+def _overdue(board: mmap.mmap) -> str:
+    """Return what took too long: the rule, or what comes after its answer."""
+    began, length = HEAD.unpack(board[: HEAD.size])
+    if began:
+        return f"gave no answer in {time.monotonic() - began:.1f} s and was ended"
+    if length:
+        return "had answered, but the optimum was not decided in time, and the search was ended"
+    return "gave no answer and was ended"
 
 
 def _ended(status: int) -> str:
@@ -246,6 +260,7 @@ def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Con
     for number in range(3):
         os.dup2(nowhere, number)
     sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
+    LISTENERS.append(wire.calling)
     try:
         sender.send(("answer", search(wire)))
     except KeyboardInterrupt:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bounds.adversary.assignment import AssignmentSpace, by_shares, forgotten_type, judge_assignment
-from bounds.adversary.budget import Budget
+from bounds.adversary.budget import OVERTIME, Budget
 from bounds.adversary.contained import Wire, contained
 from bounds.adversary.division import DivisionSpace, judge_division
 from bounds.adversary.documents import case_document, read_case
 from bounds.adversary.engine import Found, attack
-from bounds.adversary.items import ItemSpace, estimate_items, judge_items
+from bounds.adversary.items import Items, ItemSpace, estimate_items, judge_items, with_best_packing
 from bounds.adversary.lies import LieSpace, first_lies, judge_lie
 from bounds.adversary.rules import note_rule, rule_named
 from fluid.experiment.store import Store
@@ -60,8 +60,13 @@ class Game(NamedTuple):
     begin: Any = ()
 
 
-def game_of(kind: str, rule: Callable[..., Any], name: str, sizes: Sizes, first: Any = None) -> Game:
-    """Return the game of a rule; an instance to begin with has its own sizes, which all others take."""
+def game_of(
+    kind: str, rule: Callable[..., Any], name: str, sizes: Sizes, first: Any = None, until: float = float("inf")
+) -> Game:
+    """Return the game of a rule; an instance to begin with has its own sizes, which all others take.
+
+    From the time `until` on, of `time.time`, the fewest bins are left undecided.
+    """
     begin = () if first is None else (first,)
     if kind == "items":
         space = ItemSpace(sizes.bins, sizes.items, sizes.resources)
@@ -69,7 +74,7 @@ def game_of(kind: str, rule: Callable[..., Any], name: str, sizes: Sizes, first:
             most = max(sizes.items, len(first.sizes))
             space = ItemSpace(first.bins, most, len(first.capacity), first.capacity[0])
         least = sizes.bins if sizes.fixed else 0
-        return Game(judge_items(rule, name, least), space, estimate_items(rule, name, least), begin)
+        return Game(judge_items(rule, name, least, until), space, estimate_items(rule, name, least), begin)
     if kind == "sharing":
         size = (sizes.types, sizes.bins, sizes.resources) if first is None else first.size
         if sizes.measure == "lie":
@@ -109,7 +114,9 @@ def search_rule(
     sharing = named_kind == "sharing"
     with _saying_kinds(kind):
         note_rule(rule, sharing=sharing)
-    first = None if begin is None else read_case(read_document(begin), named_kind, str(begin))
+    first = None if begin is None else read_case(document := read_document(begin), named_kind, str(begin))
+    if isinstance(first, Items) and warn is not None and list(first.capacity) != document["items"]["capacity"]:
+        warn(f"{begin}: sizes are scaled to a capacity of {first.capacity[0]} in every resource, for the rule as well")
     key = ""
     if store is not None:
         if first is not None:
@@ -123,7 +130,7 @@ def search_rule(
         """Run the rule's file, and search: in a process of its own, since either may never end."""
         with _saying_kinds(kind):
             function = rule_named(rule, sharing=sharing)
-            game = game_of(named_kind, function, rule, sizes, first)
+            game = game_of(named_kind, function, rule, sizes, first, time.time() + time_limit + OVERTIME)
             worst = attack(
                 game.judge,
                 game.space,
@@ -145,6 +152,8 @@ def search_rule(
 
     started = time.perf_counter()
     worst: Found[Any] = contained(searched, rule, seconds=time_limit, report=report, warn=warn)
+    if named_kind == "items":
+        worst = with_best_packing(worst)
     if store is not None:
         with Store(store) as opened:
             put_worst(opened, key, worst, time.perf_counter() - started)

@@ -6,6 +6,7 @@ search changes sizes within the bins of that packing, and the order in which the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from bounds.adversary.answers import answer_of, most_of, shown
-from bounds.adversary.engine import Judged, Space, in_order, on_grid, with_entry
+from bounds.adversary.engine import Found, Judged, Space, in_order, on_grid, with_entry
 from theory.errors import InputError
 from theory.numbers import texts
 
@@ -35,6 +36,7 @@ Best-Fit: Dósa and Sgall, "First Fit bin packing: a tight analysis" (2013), "Op
 """
 
 NODES = 200_000  # places that the exact search for fewer bins tries before it gives up
+GLANCE = 256  # places between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -96,25 +98,28 @@ def fewest_bins(items: Items) -> tuple[int, bool]:
     return max(packing, default=-1) + 1, exact
 
 
-def fewest_packing(items: Items) -> tuple[tuple[int, ...], bool]:
+def least_bins(items: Items) -> int:
+    """Return a lower bound of the bins: in every resource they must hold the sum of the sizes."""
+    sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
+    return max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
+
+
+def fewest_packing(items: Items, until: float = float("inf")) -> tuple[tuple[int, ...], bool]:
     """Return the bins of a packing with the fewest bins known, and whether no packing has fewer.
 
     The packing that the items carry is an upper bound, the sums of sizes are a lower one. Between them a search puts
     the largest item first into each bin where it fits, and into at most one empty bin, and gives up after `NODES`
-    places.
+    places, or at the time `until` of `time.time`.
     """
-    # lower bound: in every resource the bins must hold the sum of the sizes
-    sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
-    least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
 
     def largest_share(i: int) -> float:
         return max(s / c for s, c in zip(items.sizes[i], items.capacity, strict=True) if c)
 
     order = sorted(range(len(items.sizes)), key=lambda i: -largest_share(i))
     sizes = [items.sizes[i] for i in order]
-    packing, nodes = items.packing, NODES
+    packing, nodes, least = items.packing, NODES, least_bins(items)
     while (best := max(packing, default=-1) + 1) > least:
-        places, nodes = _fits(sizes, items.capacity, best - 1, nodes)
+        places, nodes = _fits(sizes, items.capacity, best - 1, nodes, until)
         if not places:
             return numbered(packing), places is not None
         by_item = dict(zip(order, places, strict=True))
@@ -122,8 +127,10 @@ def fewest_packing(items: Items) -> tuple[tuple[int, ...], bool]:
     return numbered(packing), True
 
 
-def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[list[int] | None, int]:
-    """Return a number of bins that hold items, as the bin of each; none if there is no way, None beyond `nodes`."""
+def _fits(
+    sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int, until: float
+) -> tuple[list[int] | None, int]:
+    """Return a number of bins that hold items, as the bin of each; none if there is no way, None beyond the limits."""
     free: list[Vector] = []
     places = [0] * len(sizes)
 
@@ -139,7 +146,7 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
                 continue
             tried.add(before)
             nodes -= 1
-            if nodes < 0:
+            if nodes < 0 or (nodes % GLANCE == 0 and time.time() > until):
                 return None
             free[place], places[i] = after, place
             fits = put(i + 1)
@@ -166,8 +173,10 @@ def worst_known(items: Items, judged: Judged) -> dict[str, int]:
     return {name: most(int(judged.value * used)) for name, most in WORST_KNOWN.items()}
 
 
-def judge_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Judged]:
-    """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_bins` decides it.
+def judge_items(
+    rule: ItemRule, name: str = "the rule", optimum: int = 0, until: float = float("inf")
+) -> Callable[[Items], Judged]:
+    """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_packing` decides it.
 
     Parameters
     ----------
@@ -175,16 +184,32 @@ def judge_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Cal
     optimum : int
         Lists whose optimum is less than this count as 1, as if the rule did well. So what a rule keeps on long lists
         is not hidden by what it does with a few items.
+    until : float
+        Time, of `time.time`, from which on the optimum is left undecided.
+
+    Notes
+    -----
+    The evidence has the ``bins`` of the rule, and the best ``packing`` known.
     """
 
     def judge(items: Items) -> Judged:
         used = packed_by(rule, items, name)
-        fewest, exact = fewest_bins(items)
+        # the rule has a packing as well, which may have fewer bins than the one that the items carry
+        carried = min(items.packing, used, key=lambda packing: max(packing, default=-1))
+        packing, exact = fewest_packing(replace(items, packing=carried), until)
+        fewest = max(packing, default=-1) + 1
         if not used or fewest < optimum:
             return Judged(Fraction(1), True, {"bins": used})
-        return Judged(Fraction(fewest, max(used) + 1), exact, {"bins": used})
+        return Judged(Fraction(fewest, max(used) + 1), exact, {"bins": used, "packing": packing})
 
     return judge
+
+
+def with_best_packing(worst: Found[Items]) -> Found[Items]:
+    """Let an instance carry the best packing that its judge knows, in place of the evidence."""
+    evidence = dict(worst.judged.evidence or {})
+    packing = evidence.pop("packing", worst.case.packing)
+    return replace(worst, case=replace(worst.case, packing=packing), judged=replace(worst.judged, evidence=evidence))
 
 
 def estimate_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Fraction]:

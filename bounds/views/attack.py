@@ -11,7 +11,7 @@ from bounds.adversary.assignment import GROWN, Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
-from bounds.adversary.items import Items, worst_known
+from bounds.adversary.items import Items, least_bins, worst_known
 from bounds.adversary.lies import Misreport
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
@@ -73,13 +73,17 @@ def _known(made: Attacked) -> dict[str, Any]:
 
 
 def _known_lines(made: Attacked) -> list[str]:
+    """Return what is known of the fewest bins, and of classical rules where as many are needed."""
+    case, judged = made.worst.case, made.worst.judged
+    used = max((judged.evidence or {}).get("bins", ()), default=-1) + 1
+    if isinstance(case, Items) and not judged.exact:
+        return [f"it takes {used} bins; the fewest that hold the items are from {least_bins(case)} to {case.bins}"]
     classical = _known(made).get("known", {})
     if not classical:
         return []
-    used = max(made.worst.judged.evidence["bins"]) + 1
     most = listed(f"{bins} under {name}" for name, bins in classical.items())
     return [
-        f"it takes {used} bins where {int(made.worst.judged.value * used)} are needed; "
+        f"it takes {used} bins where {int(judged.value * used)} are needed; "
         f"the most that is possible there: {most} (theorems)"
     ]
 

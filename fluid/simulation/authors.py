@@ -21,7 +21,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from types import CodeType, FunctionType
+from traceback import walk_tb
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -33,7 +34,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
 from theory.compiled import OURS, called_as, plain, source_of, step
 from theory.doors import imported
-from theory.errors import InputError
+from theory.errors import InputError, meant
 from theory.files.code import text_of
 
 Function = Callable[..., Any]
@@ -49,6 +50,9 @@ _TOOLS = (
     str(_HOME / "slotted" / "state.py"),
     str(_HOME.parent / "chains" / "loss.py"),
     str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
+    # where an attribute of a module is looked up
+    str(_HOME.parents[1] / "theory" / "compiled" / "copies.py"),
+    str(_HOME.parents[1] / "theory" / "doors.py"),
 )
 """Files whose functions an author calls: exceptions raised there are attributed to the author's code."""
 
@@ -107,13 +111,24 @@ def place_to_blame(function: Callable[..., Any], error: BaseException) -> str | 
 def words_of_error(error: BaseException, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
-        return f": {error}"
+        return f": {error}{_numbers_at(error)}"
     if isinstance(error, SystemExit):
         return " called sys.exit, expected it to return"
     words = f" raised {text_of(error)}"
     if state is not None and isinstance(error, AttributeError) and error.obj is state:
         words += f"; the state has {', '.join(cast(Any, state)._fields)}"
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        words += meant(error.name, dir(error.obj))
     return words
+
+
+def _numbers_at(error: PolicyError) -> str:
+    """Return the numbers with which a tool has refused a call: its arguments, the size of the job and what is free."""
+    frames = list(walk_tb(error.__traceback__))
+    values = frames[-1][0].f_locals if frames else {}
+    names = ("job_type", "job_class", "server", "source", "target", "size", "free")
+    numbers = [f"{name} = {values[name]}" for name in names if isinstance(values.get(name), int | np.integer)]
+    return f"; got {', '.join(numbers)}" if numbers else ""
 
 
 def guard_of(policy: Policy) -> type[Guard]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -112,6 +113,32 @@ def test_functions_that_cannot_be_imported_are_contained() -> None:
         search(lambda *_: os._exit(9))
     with pytest.raises(RuntimeError, match="AssertionError: a fault"):
         contained(_fault, "mine")
+
+
+def test_time_that_the_rule_does_not_take_is_not_its_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The rule answers at once; deciding the optimum would take minutes."""
+
+    def judge(case: Any) -> Any:
+        packed_by(first_fit, case)
+        time.sleep(100)
+
+    with pytest.raises(InputError, match=r"^mine: had answered, but the optimum was not decided in time.*\(items "):
+        contained(lambda wire: attack(judge, ItemSpace(2, 6), watch=wire), "mine", seconds=0.1, overtime=0.5)
+    # 45 items of three resources; fewer than the rule's bins are found within seconds, and are not decided in minutes
+    sizes = np.random.default_rng(3).integers(200, 525, (45, 3))
+    file = tmp_path / "many.toml"
+    file.write_text(f"[items]\ncapacity = [1009, 1013, 1019]\nsizes = {sizes.tolist()}\n")
+    begun = time.monotonic()
+    command = ["attack", QUICK, "--kind", "items", "--from", str(file), "--evaluations", "1", "--time-limit", "0.5"]
+    assert run(command) == 0
+    assert time.monotonic() - begun < 20
+    printed = capsys.readouterr()
+    assert f"{file}: sizes are scaled to a capacity of {1009 * 1013 * 1019} in every resource" in printed.err
+    found = re.search(r"it takes (\d+) bins; the fewest that hold the items are from (\d+) to (\d+)\n", printed.out)
+    assert found is not None
+    used, least, most = map(int, found.groups())
+    assert least <= most <= used
+    assert f"bin of a packing with {most}\n" in printed.out or most == used
 
 
 def _fault(wire: Wire) -> None:

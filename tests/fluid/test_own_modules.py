@@ -82,7 +82,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", ["policy.py:TETRIS", "own_package.policies:TETRIS"])
 def test_a_policy_with_neighbours(name: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "small.toml", "--policy", name, "--servers", "2", "--until", "20", "--json"]) == 0
-    assert '"tetris"' in capsys.readouterr().out
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["policy"] == "tetris"
+    inputs = {os.path.relpath(path) for path in answer["made"]["inputs"]}
+    if name.startswith("policy"):
+        assert inputs == {"small.toml", "policy.py", "own_tools.py"}
+    else:
+        assert inputs == {"small.toml", *(f"own_package/{file}.py" for file in ("__init__", "policies", "own_tools"))}
     chosen = policy(name)
     assert pickle.loads(pickle.dumps(chosen)).code == chosen.code
     # another folder, in a process that has never seen the code

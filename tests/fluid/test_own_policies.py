@@ -136,6 +136,22 @@ WRONG = {
         "def bad(s, d): return s.fre[0] > 0\n{first, quiet, bad}",
         "no attribute 'fre'; the state has counts, totals",
     ),
+    "no tool": (
+        "loss",
+        "def bad(s, d): import packproof; return packproof.simulation.fit(s, 0, 0)\n{first, quiet, bad}",
+        "raised AttributeError: module 'packproof.simulation' has no attribute 'fit'; did you mean fits",
+    ),
+    "no tool in a helper": (
+        "loss",
+        "def bad(s, j, d): return helper(s)\ndef helper(s): return simulation.fits_(s, 0, 0)\n{bad, quiet, done}\n"
+        "from packproof import simulation",
+        "place of x raised AttributeError: module 'packproof.simulation' has no attribute 'fits_'; did you mean fits",
+    ),
+    "no name in packproof": (
+        "loss",
+        "def bad(s, j, d): return pack.addditive(s)\n{bad, quiet, done}\nimport packproof as pack",
+        "module 'packproof' has no attribute 'addditive'; did you mean additive or Additive?",
+    ),
     "depart raises": (
         "loss",
         "def bad(s, l, j, d): raise KeyError('gone')\n{first, bad, done}",
@@ -216,7 +232,15 @@ WRONG = {
     "slots: nobody waits": (
         "slotted",
         "def bad(s, d): begin(s, 0, 0); return False\n{place_nowhere, quiet, bad}",
-        "refresh of x: begin: expected a job that waits",
+        "refresh of x: begin: expected a job that waits; got job_class = 0, server = 0, size = ",
+    ),
+    "slots: no room to begin": (
+        "slotted",
+        """\
+        def bad(s, d):
+            return begin(s, 0, 0) is None if 0 < s.lines[0, COUNT] and s.free[0] < s.lines[0, SIZE] else largest(s, d)
+        {place_nowhere, quiet, bad}""",
+        "begin: expected a server with room for the job; got job_class = 0, server = 0, size = ",
     ),
 }  # fmt: skip
 
@@ -242,6 +266,11 @@ def test_what_goes_wrong_is_told_in_one_line(case: str, own: Any, capsys: pytest
     ("text", "words"),
     [
         ("def bad(s): return [][0]\nX = Policy('x', 'loss', bad, first, quiet, done)", "raised IndexError: list index"),
+        (
+            "from packproof import simulation\ndef bad(s): return simulation.Comon(**common(s))\n"
+            "X = Policy('x', 'loss', bad, first, quiet, done)",
+            "module 'packproof.simulation' has no attribute 'Comon'; did you mean common or Common?",
+        ),
         ("def bad(s): return [1]\nX = Policy('x', 'loss', bad, first, quiet, done)", "a NamedTuple of numpy arrays,"),
         (
             "def bad(s): return Common(**{**common(s), 'slots': 3})\nX = Policy('x', 'loss', bad, first, quiet, done)",

@@ -40,15 +40,33 @@ def module_of(path: str, option: str) -> ModuleType:
 
 
 def digest_of(path: str, option: str) -> str:
-    """Read a Python file without running it, note it as an input of the command, and return its SHA-256."""
-    path = _file_of(path, option)
+    """Read a Python file without running it, note it and what it imports as inputs, and return its SHA-256."""
+    named, path = path, _file_of(path, option)
     note_input(path)
     try:
         content = read_bytes(path)
     except InputError as error:
         reason = str(error).removeprefix(f"{path}: ")
         raise InputError(f"{option}: {path}: expected a Python file ({reason})") from None
+    _note_imported(named, path)
     return hashlib.sha256(content).hexdigest()
+
+
+def _note_imported(named: str, path: str) -> None:
+    """Note the modules that a file imports, by what their texts say, unless they are installed."""
+    folder, name = os.path.split(path if named.endswith(".py") else named)
+    with _beside(os.path.abspath(folder)):
+        spec = spec_from_file_location("own", path) if named.endswith(".py") else _of_name(name)[0]
+        waiting, seen = [spec], {os.path.realpath(path)}
+        while waiting:
+            spec = waiting.pop()
+            for each in _imported(_text(spec, loaded=False), spec) if spec else ():
+                found, _ = _of_name(each)
+                place = os.path.realpath(found.origin) if found is not None and found.origin else ""
+                if found is not None and found.has_location and place not in seen and not _is_installed(found):
+                    seen.add(place)
+                    waiting.append(found)
+                    note_input(os.path.relpath(place) if place.startswith(os.getcwd() + os.sep) else place)
 
 
 def _file_of(path: str, option: str) -> str:

@@ -365,10 +365,14 @@ def begin(state: Any, job_class: int, server: int) -> None:
     if job_class < 0 or server < 0:  # numbers beyond the last one are refused as indices
         raise PolicyError("begin: expected a class and a server")
     line = state.lines
-    at, size = line[job_class, FIRST], class_size(state, job_class)
+    at, size, free = line[job_class, FIRST], class_size(state, job_class), state.free[server]
     row = state.done[MOVES]
-    if at < 0 or size > state.free[server] or row == len(state.moves):
-        raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
+    if at < 0:
+        raise PolicyError("begin: expected a job that waits")
+    if size > free:
+        raise PolicyError("begin: expected a server with room for the job")
+    if row == len(state.moves):
+        raise PolicyError("begin: expected room for the move: refresh returns True where it needs another call")
     line[job_class, COUNT] -= 1
     behind = state.after[at] if line[job_class, COUNT] > 0 else -1  # most lines of many classes are one job long
     line[job_class, FIRST] = behind
