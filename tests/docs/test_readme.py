@@ -8,12 +8,13 @@ import shlex
 from fractions import Fraction
 from pathlib import Path
 
+import click
 import pytest
 import typer.main
 
 from bounds.adversary.by_size import on_record, proven_from_below
 from bounds.cli import app, run
-from bounds.results import claims
+from bounds.results import claims, modules
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,6 +52,26 @@ def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.chdir(ROOT)
     assert run(shlex.split(command)) == 0
     assert capsys.readouterr().out
+
+
+def parsed(command: click.Command, words: list[str]) -> None:
+    """Read the words of a command line as the command line does, without running anything."""
+    context = command.make_context("packproof", list(words), resilient_parsing=False)
+    if isinstance(command, click.Group):
+        parsed(command.commands[words[0]], words[1:])
+    elif command.name == "verify":
+        modules(context.params["names"] or (), context.params["paper"])
+
+
+def test_every_command_is_one_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that the other tests do not run: all in code, in blocks and in sentences."""
+    monkeypatch.chdir(ROOT)
+    commands = re.findall(r"^(?:\$ )?packproof (.+)$", README, re.MULTILINE) + re.findall(
+        r"`packproof (\S[^`]+)`", README
+    )
+    assert len(commands) > 25
+    for command in commands:
+        parsed(typer.main.get_command(app), shlex.split(command.partition(" > ")[0]))
 
 
 ROWS = {
