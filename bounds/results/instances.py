@@ -144,8 +144,8 @@ def one_resource_family(types: int) -> Instance:
 
     With n = J - 1 a server has 4^n + 2^n - 1 units; type 1 takes 2^n and earns 2^-n, type j >= 2 takes
     2^(j-2) (2^n + 1) and earns 2^(j-2-n); the workload is one job of each type per server.
-    Greedy keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1)) / 2 of the optimum, which falls to 0.69665 (the claim
-    ``packproof/one-resource-family``).
+    Greedy, ties by Definition 2.2, keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1)) / 2 of the optimum, which falls to
+    0.69665 (the claim ``packproof/one-resource-family``).
 
     Parameters
     ----------
