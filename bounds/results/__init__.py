@@ -16,7 +16,7 @@ from contextlib import nullcontext
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
 from theory.doors import imported
-from theory.errors import InputError, meant
+from theory.errors import InputError, expect, meant
 
 
 def folder_of(paper: str) -> str:
@@ -102,6 +102,7 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
 
 def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     """Check a claim."""
+    expect(claim_, Claim, "claim_", "a Claim (packproof.claims gives them by id)")
     start = time.perf_counter()
     outcome = claim_.outcome(level)
     return Checked(claim_, outcome, time.perf_counter() - start)
