@@ -535,6 +535,7 @@ def check(document: dict[str, Any], budget: int = BUDGET) -> dict[str, Any]:
     Unreadable
         If verifying is beyond the budget, or beyond another limit of this file.
     """
+    require(not isinstance(document, str), "expected a dict, got a text; for a file, `packproof check FILE` reads it")
     return measured(document, budget)[0]
 
 

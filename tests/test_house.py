@@ -79,10 +79,10 @@ class Room:
 
 
 HOUSE = {
-    "theory": Room(("theory/*",), 7, 729, (7, 600), 0.02),
+    "theory": Room(("theory/*",), 7, 739, (7, 600), 0.02),
     "compiled": Room(("theory/compiled",), 6, 893, (4, 500)),
-    "models": Room(("theory/models",), 2, 267, (2, 270)),
-    "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_552, (13, 2_600), 0.015),
+    "models": Room(("theory/models",), 2, 281, (2, 270)),
+    "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_562, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 9, 1_496, (9, 1_500)),
     "sharing": Room(("theory/sharing",), 17, 3_685, (17, 3_500)),
     "files": Room(("theory/files",), 15, 2_883, (11, 1_800)),
@@ -96,10 +96,10 @@ HOUSE = {
         ("fluid/*", "fluid/traces", "fluid/files", "fluid/experiment"), 27, 5_127, (23, 3_700)
     ),
     "planning": Room(("fluid/planning",), 4, 531, (4, 530)),
-    "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_302, (9, 2_050), 0.03),
+    "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_305, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_962, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_007, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_729, (46, 7_800)),
+    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_063, (66, 11_500)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_734, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from operator import index
 
-from theory.errors import InputError, expect
+from theory.errors import ArgumentError, InputError, expect
 from theory.numbers import to_integers
 from theory.shown import Shown
 
@@ -191,28 +191,37 @@ def _types(
     rewards: Sequence[Fraction | int | float | str] | None,
     workload: Sequence[Fraction | int | float | str] | None,
 ) -> tuple[JobType, ...]:
-    u = _numbers("rewards", [1] * count if rewards is None else rewards, count)
+    u = _numbers("rewards", [1] * count if rewards is None else rewards, count, positive=True)
     w = _numbers("workload", [1] * count if workload is None else workload, count)
-    if any(reward <= 0 for reward in u):
-        raise InputError("rewards: expected numbers greater than 0")
     return tuple(JobType(f"t{j + 1}", u[j], w[j]) for j in range(count))
 
 
-def _numbers(name: str, values: Sequence[Fraction | int | float | str], count: int) -> list[Fraction]:
-    """Return exact numbers of at least 0, one a type; a float means its shortest decimal text."""
+def _numbers(
+    name: str, values: Sequence[Fraction | int | float | str], count: int, *, positive: bool = False
+) -> list[Fraction]:
+    """Return exact numbers of at least 0, or greater, one a type; a float means its shortest decimal text."""
+    _expect_list(values, name, "numbers, one a type")
     if len(values) != count:
         raise InputError(f"{name}: expected {count} numbers, one a type, got {len(values)}")
     try:
         exact = [Fraction(repr(value)) if isinstance(value, float) else Fraction(value) for value in values]
     except (ValueError, TypeError, ZeroDivisionError):
         raise InputError(f"{name}: expected numbers such as 3, 0.25 or '1/4', got {list(values)!r}") from None
-    if any(value < 0 for value in exact):
-        raise InputError(f"{name}: expected numbers of at least 0")
+    if any(value < 0 or (positive and not value) for value in exact):
+        raise InputError(f"{name}: expected numbers {'greater than' if positive else 'of at least'} 0")
     return exact
+
+
+def _expect_list(value: object, name: str, words: str) -> None:
+    """Refuse an argument that is neither a list nor the like, such as an array."""
+    if not hasattr(value, "__len__") or isinstance(value, str | bytes):
+        raise ArgumentError(f"{name}: expected a list of {words}, got {value!r:.60}")
 
 
 def _whole(name: str, rows: Sequence[Sequence[int]], width: int) -> list[tuple[int, ...]]:
     """Return rows of whole numbers of at least 0, all of one width."""
+    for row in rows:
+        _expect_list(row, name, f"rows of {width} whole numbers" if name == "demands" else "whole numbers")
     try:
         exact = [tuple(map(index, row)) for row in rows]
     except TypeError:
@@ -265,6 +274,9 @@ def pooled(
     >>> [pool.share for pool in pooled([("1/2", [12]), (1.5, [4])], [[3]]).pools]
     [Fraction(1, 4), Fraction(3, 4)]
     """
+    _expect_list(demands, "demands", "rows of whole numbers, one row a type")
+    for _, capacity in pools:
+        _expect_list(capacity, "capacity", "whole numbers, one a resource")
     if not pools or not demands:
         raise InputError("expected at least one pool and one type")
     resources = tuple(f"r{i + 1}" for i in range(len(pools[0][1])))
@@ -275,9 +287,7 @@ def pooled(
             raise InputError(f"demands: type {j + 1} demands nothing")
         if not any(all(d <= c for d, c in zip(need, capacity, strict=True)) for capacity in capacities):
             raise InputError(f"demands: type {j + 1} fits no server")
-    shares = _numbers("shares", [share for share, _ in pools], len(pools))
-    if not all(shares):
-        raise InputError("shares: expected numbers greater than 0")
+    shares = _numbers("shares", [share for share, _ in pools], len(pools), positive=True)
     return Instance(
         _types(len(demands), rewards, workload),
         tuple(

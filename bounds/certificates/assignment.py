@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.certificates.document import SECOND_FORMAT, by_pool, by_type, columns_document, signed, slots
+from theory.errors import expect
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
@@ -30,6 +31,7 @@ def assignment_certificate(
     >>> checker.check(assignment_certificate(solve(additive([12], [[5], [7]]))))["ratio"]
     '3/4'
     """
+    expect(solution, Solution, "solution", "a Solution (packproof.solve makes one)")
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     evidence: dict[str, Any] = {
         "permutation": [instance.names[j] for j in greedy.permutation],

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 Names = Annotated[
-    list[str] | None, typer.Argument(metavar="CLAIM", help="Identifiers, or their last parts.", show_default=False)
+    list[str] | None,
+    typer.Argument(metavar="CLAIM", help="Identifiers, their last parts, or papers.", show_default=False),
 ]
 Paper = Annotated[
     str | None,
@@ -43,7 +44,9 @@ PicturesFolder = Annotated[
 ]
 
 
-@app.command(examples=("packproof verify introduction", "packproof verify --list --paper ps-dsf"))
+@app.command(
+    examples=("packproof verify introduction", "packproof verify autoscaling", "packproof verify --list --paper ps-dsf")
+)
 def verify(
     names: Names = None,
     paper: Paper = None,
@@ -65,7 +68,8 @@ def verify(
         from bounds.results.statements import coverage
         from bounds.views.claims import coverage_lines, covered
 
-        statements = coverage(claims(chosen), PAPERS if paper is None else (paper,))
+        of = {identity.partition("/")[0] for identity in chosen}
+        statements = coverage(claims(chosen), tuple(one for one in PAPERS if one in of))
         show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
         return
     if listing:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
 from theory.doors import imported
-from theory.errors import InputError, meant
+from theory.errors import InputError, expect, meant
 
 
 def folder_of(paper: str) -> str:
@@ -39,7 +40,7 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     Parameters
     ----------
     names : iterable of str
-        Full ids, or their last part.
+        Full ids, their last part, or one of `PAPERS` for all of its claims.
     paper : str, optional
         One of `PAPERS`.
 
@@ -55,16 +56,40 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     every = _contents(one for one in PAPERS if one in papers)
     if paper is not None or not wanted or not all(name in every for name in wanted):
         every = _contents(PAPERS if paper is None else (paper,))
-    last_parts = {identity: identity.partition("/")[2] for identity in every}
+    names_of = {identity: {identity, *identity.split("/")} for identity in every}
+    known = set().union(*names_of.values())
     for name in wanted:
-        if name not in every and name not in last_parts.values():
-            near = meant(name, {*every, *last_parts.values()})
-            raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}{near}")
+        if name not in known:
+            near = _like(name, known)
+            raise InputError(f"CLAIM: expected a paper or an id of `packproof verify --list`, got {name!r}{near}")
     return {
         identity: module
         for identity, module in every.items()
-        if not wanted or identity in wanted or last_parts[identity] in wanted
+        if not wanted or not names_of[identity].isdisjoint(wanted)
     }
+
+
+SHORT = {"theorem": "thm", "proposition": "prop", "definition": "def", "figure": "fig"}
+"""Words of identifiers that are also written short."""
+
+
+def _like(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence that asks for a claim like a wrong name: one of its number, if there is one.
+
+    Examples
+    --------
+    >>> _like("autoscaling/theorem-3.7", ["autoscaling/thm-3.7", "autoscaling/theorem-6.1"])
+    '; did you mean autoscaling/thm-3.7?'
+    """
+
+    def short(identity: str) -> str:
+        return re.sub("|".join(SHORT), lambda word: SHORT[word[0]], identity.lower())
+
+    same = [one for one in known if short(one) == short(name)]
+    if same:
+        return f"; did you mean {' or '.join(sorted(same))}?"
+    number = re.findall(r"\d+", name)
+    return meant(name, [one for one in known if number and re.findall(r"\d+", one) == number]) or meant(name, known)
 
 
 def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
@@ -77,6 +102,7 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
 
 def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     """Check a claim."""
+    expect(claim_, Claim, "claim_", "a Claim (packproof.claims gives them by id)")
     start = time.perf_counter()
     outcome = claim_.outcome(level)
     return Checked(claim_, outcome, time.perf_counter() - start)

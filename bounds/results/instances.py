@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.adversary.workload import worst_workload
-from theory.errors import InputError
+from theory.errors import expect_number
 from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import rational
 from theory.region.membership import traffic_intensity
@@ -120,6 +120,7 @@ def dynamic_instance(seed: int) -> Instance:
 
 def tight_family(types: int) -> Instance:
     """Return Prop. 3.10's instance for J types in exact numbers: generators J e_j and (1,..,1,J)."""
+    expect_number(types, "types", 2)
     j_all = range(types)
     rows = [[types if i == j else 0 for i in j_all] for j in range(types - 1)]
     rows.append([1] * (types - 1) + [types])
@@ -130,6 +131,7 @@ def tight_family(types: int) -> Instance:
 
 def tight_family_additive(types: int) -> Instance:
     """Return the same instance with additive resources: one for every interval of the first J-1 types, and one more."""
+    expect_number(types, "types", 2)
     m = types
     intervals = [(a, p) for a in range(1, types) for p in range(a, types)]
     unit = types * m  # capacity 1 of each resource, in units that make every demand whole
@@ -144,8 +146,8 @@ def one_resource_family(types: int) -> Instance:
 
     With n = J - 1 a server has 4^n + 2^n - 1 units; type 1 takes 2^n and earns 2^-n, type j >= 2 takes
     2^(j-2) (2^n + 1) and earns 2^(j-2-n); the workload is one job of each type per server.
-    Greedy keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1)) / 2 of the optimum, which falls to 0.69665 (the claim
-    ``packproof/one-resource-family``).
+    Greedy, ties by Definition 2.2, keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1)) / 2 of the optimum, which falls to
+    0.69665 (the claim ``packproof/one-resource-family``).
 
     Parameters
     ----------
@@ -163,8 +165,7 @@ def one_resource_family(types: int) -> Instance:
     >>> [str(solve(one_resource_family(types)).ratio) for types in (2, 3, 4)]
     ['3/4', '17/24', '235/336']
     """
-    if types < 2:
-        raise InputError(f"types: expected at least 2, got {types}")
+    expect_number(types, "types", 2)
     n = types - 1
     demands = [[2**n], *([2**j * (2**n + 1)] for j in range(n))]
     rewards = [Fraction(1, 2**n), *(Fraction(2**j, 2**n) for j in range(n))]

@@ -86,7 +86,9 @@ class Reproduction:
     @property
     def caption(self) -> str:
         """The line under the picture."""
-        return f"lost in our text: {self.lost or 'nothing'}; chosen here: {self.chosen or 'nothing'}"
+        return (
+            f"not legible in our copy of the paper: {self.lost or 'nothing'}; chosen here: {self.chosen or 'nothing'}"
+        )
 
 
 REGISTRY: dict[str, Reproduction] = {}
@@ -164,6 +166,29 @@ def drawing(
         return once
 
     return register
+
+
+def about_bands(panels: Sequence[Panel], runs: int | None = None) -> str:
+    """Return the sentence under a picture that says what its bands are; empty where it has none.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        The intervals of curves are of the mean, at the level 95 %.
+    runs : int, optional
+        The independent runs behind each.
+
+    Examples
+    --------
+    >>> about_bands([Chart("x", "y", [Curve("a", [1.0], [2.0], [1.0], [3.0])])], 6)
+    'bands and bars: 95 % confidence intervals of the mean, 6 runs'
+    """
+    charts = [panel for panel in panels if isinstance(panel, Chart)]
+    if not any(len(curve.low) for chart in charts for curve in chart.curves):
+        return ""
+    said = f"bands and bars: 95 % confidence intervals of the mean{f', {runs} runs' if runs else ''}"
+    below = any(min(curve.low, default=1) <= 0 for chart in charts if chart.yscale == "log" for curve in chart.curves)
+    return f"{said}; ends at or below 0 are drawn at the least number of their curve" if below else said
 
 
 def interval_curve(name: str, x: Sequence[float], intervals: Sequence[Interval], look: str = "line") -> Curve:

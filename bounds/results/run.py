@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.claims import WithoutData
-from bounds.results.reproduction import Effort, Reproduction
+from bounds.results.reproduction import Effort, Reproduction, about_bands
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
@@ -102,7 +102,7 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
         panels = result.compute(**result.parameters[effort])
     except WithoutData as reason:
         return Done(result, "skipped", str(reason))
-    figure = picture(result, panels)
+    figure = picture(result, panels, effort)
     content = [as_bytes(figure, "png"), as_bytes(figure, "svg")]
     seconds = time.process_time() - begin
     try:
@@ -117,10 +117,12 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
 
 
 @styled
-def picture(result: Reproduction, panels: Sequence[Panel]) -> Figure:
-    """Draw the panels of a result in rows, its title above and its caption below."""
+def picture(result: Reproduction, panels: Sequence[Panel], effort: Effort = Effort.quick) -> Figure:
+    """Draw the panels of a result in rows, its title above and below what was chosen and what its bands are."""
     figure = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
-    figure.supxlabel("\n".join(textwrap.wrap(result.caption, LETTERS)), x=0.01, ha="left", fontsize=6)
+    runs = result.parameters[effort].get("runs")
+    below = [*textwrap.wrap(result.caption, LETTERS), *textwrap.wrap(about_bands(panels, runs), LETTERS)]
+    figure.supxlabel("\n".join(below), x=0.01, ha="left", fontsize=6)
     return figure
 
 

@@ -365,7 +365,8 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
     }
     if len(low) and curve.look in ("steps", "plain", "line"):
         if log:
-            low = np.maximum(low, 0.5 * y[y > 0].min(initial=np.inf))  # a logarithmic axis has no 0
+            # a logarithmic axis has no 0: ends there are drawn at the least number of the curve
+            low = np.where(low > 0, low, min(part[part > 0].min(initial=np.inf) for part in (y, low)))
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
     axes.plot(x, y, label=curve.name, **looks[curve.look])
 

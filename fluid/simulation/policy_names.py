@@ -10,7 +10,7 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from theory.doors import imported
-from theory.errors import InputError, meant
+from theory.errors import ArgumentError, InputError, meant
 from theory.files.code import code_digest, module_of
 from theory.files.places import names_own_code
 
@@ -54,13 +54,13 @@ def policy(name: str) -> Policy:
         value = getattr(module, attribute, None)
         if not isinstance(value, Policy):
             names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
-            raise InputError(
-                f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
+            raise ArgumentError(
+                f"policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
             )
         return replace(value, source=name, code=code_digest(module))
     if name not in HOMES:
         expected = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
-        raise InputError(f"--policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
+        raise ArgumentError(f"policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
     return _policy_of_packproof(name)
 
 

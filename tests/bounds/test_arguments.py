@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import packproof
+from bounds.checker import Refused
 from bounds.cli import run
 from bounds.cli.endings import status_of
 from theory.errors import ArgumentError
@@ -56,6 +57,27 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: packproof.simulate("bf-js", LOSS), "policy: bf-js is not a policy for"),
     (lambda: packproof.stationary_law(packproof.policy("bf-js"), ONE, 1), "policy: bf-js is not a loss-system policy"),
     (lambda: packproof.stationary_law(packproof.policy("dra"), ONE, 0), "servers: expected a whole number"),
+    (lambda: packproof.additive(12, [[5], [7]]), "capacity: expected a list of whole numbers, one a resource, got 12"),
+    (
+        lambda: packproof.additive("12", [[5], [7]]),
+        "capacity: expected a list of whole numbers, one a resource, got '12'",
+    ),
+    (lambda: packproof.additive([12], 5), "demands: expected a list of rows of whole numbers, one row a type, got 5"),
+    (lambda: packproof.additive([12], [5, 7]), "demands: expected a list of rows of 1 whole numbers, got 5"),
+    (lambda: packproof.additive([12], [[5]], rewards=3), "rewards: expected a list of numbers, one a type, got 3"),
+    (lambda: packproof.models.static("x"), NO_INSTANCE + "the str 'x'"),
+    (lambda: packproof.models.intensity(3), NO_INSTANCE + "the int 3"),
+    (lambda: packproof.models.drift(3, [1]), NO_INSTANCE + "the int 3"),
+    (lambda: packproof.models.drift(ONE, [1, 2]), "queues: expected 1 numbers, one a type, got [1, 2]"),
+    (lambda: packproof.models.configuration(3), "law: expected a Law"),
+    (lambda: packproof.models.ps_dsf_tdm(ONE), "cluster: expected a Cluster"),
+    (lambda: packproof.verify("tight"), "claim_: expected a Claim (packproof.claims gives them by id), got the str"),
+    (lambda: packproof.assignment_certificate(ONE), "solution: expected a Solution (packproof.solve makes one), got"),
+    (lambda: packproof.tight_family_additive("3"), "types: expected a whole number of at least 2, got '3'"),
+    (lambda: packproof.tight_family_additive(1), "types: expected a whole number of at least 2, got 1"),
+    (lambda: packproof.one_resource_family(1), "types: expected a whole number of at least 2, got 1"),
+    (lambda: packproof.simulate("firstfit", LOSS), "policy: expected one of"),
+    (lambda: packproof.policy("dar"), "policy: expected one of"),
     (lambda: packproof.queue_law(packproof.policy("dra"), ONE, 1, most_waiting=3), "policy: dra is not a policy for"),
 ]
 
@@ -67,6 +89,16 @@ def test_a_wrong_argument_is_named(call: Callable[[], Any], said: str) -> None:
     assert str(caught.value).startswith(said), str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_file_is_no_certificate() -> None:
+    with pytest.raises(Refused, match="for a file, `packproof check FILE` reads it"):
+        packproof.check("w.json")
+
+
+def test_a_solution_shows_its_numbers() -> None:
+    solution = packproof.solve(packproof.additive([12], [[5], [7]]))
+    assert repr(solution) == "Solution(ratio=3/4, greedy.reward=3/2, optimal.reward=2, types=2)"
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

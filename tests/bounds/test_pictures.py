@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from bounds.claims import WithoutData
 from bounds.cli import run
-from bounds.results.reproduction import Effort, Reproduction, reproductions
+from bounds.results.reproduction import Effort, Reproduction, about_bands, reproductions
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
@@ -25,7 +25,7 @@ def test_results(result: Reproduction) -> None:
         panels = result.compute(**result.parameters[Effort.tiny])
     except WithoutData as reason:
         pytest.skip(str(reason))
-    assert not faults(picture(result, panels))
+    assert not faults(picture(result, panels, Effort.tiny))
     titles = [panel.title for panel in panels]
     assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
 
@@ -86,6 +86,22 @@ def test_every_kind_of_panel() -> None:
     assert len(list(bars.rows())) == 5
     assert [row[3] for row in cells.rows()] == ["1", "2"]
     assert [row[4:] for row in spans.rows()] == [(0.0, 0.5), (0.5, 1.0)]
+
+
+def test_bands_on_a_logarithmic_axis_are_those_of_the_numbers() -> None:
+    """A lower end far below every mean is drawn where it is; one at 0, which has no place, is said in words."""
+    chart = Chart("servers (number)", "queue (jobs)", [Curve("a", [1, 2], [2.0, 3.0], [0.25, 2.5], [4.0, 4.0])])
+    chart = replace(chart, yscale="log")
+    (axes,) = _drawn(chart).axes
+    drawn = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (drawn.min(), drawn.max()) == (0.25, 4.0)
+    assert about_bands([chart], 7) == "bands and bars: 95 % confidence intervals of the mean, 7 runs"
+    (curve,) = chart.curves
+    zero = replace(chart, curves=[replace(curve, low=[0.0, 2.5])])
+    (axes,) = _drawn(zero).axes
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == 2.0
+    assert about_bands([zero]).endswith("; ends at or below 0 are drawn at the least number of their curve")
+    assert not about_bands([replace(chart, curves=[LINE])])
 
 
 def test_curves_that_coincide_are_both_seen() -> None:

@@ -19,7 +19,7 @@ from theory.files.price_catalogue import read_own_types
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOUR, RULES = str(EXAMPLES / "four_types.toml"), EXAMPLES / "rules_to_attack.py"
-A_CLAIM = "expected an id of `packproof verify --list`"
+A_CLAIM = "expected a paper or an id of `packproof verify --list`"
 SERVERS = "--servers: expected a whole number from 1 to 100,000,000, got"
 RULE = f"{RULES}:first_fit"
 SIMULATE = ["simulate", FOUR, "--policy", "first-fit"]
@@ -45,6 +45,10 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
         ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
         (["verify", "fig-3"], f"CLAIM: {A_CLAIM}, got 'fig-3'; did you mean figure-3"),
+        (
+            ["verify", "autoscaling/theorem-3.7"],
+            f"CLAIM: {A_CLAIM}, got 'autoscaling/theorem-3.7'; did you mean autoscaling/thm-3.7?",
+        ),
         (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
         (SIMULATE, "--until: missing, expected --until T: a number"),
         (["solve", FOUR, "--json=3"], "--json: expected no value, since it is a switch"),

@@ -7,13 +7,15 @@ import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
+from typer.core import TyperGroup
 
 from bounds.adversary.by_size import on_record, proven_from_below
 from bounds.cli import app, run
-from bounds.results import claims
+from bounds.results import claims, modules
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,6 +53,26 @@ def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.chdir(ROOT)
     assert run(shlex.split(command)) == 0
     assert capsys.readouterr().out
+
+
+def parsed(command: Any, words: list[str]) -> None:
+    """Read the words of a command line as the command line does, without running anything."""
+    context = command.make_context("packproof", list(words))
+    if isinstance(command, TyperGroup):
+        parsed(command.commands[words[0]], words[1:])
+    elif command.name == "verify":
+        modules(context.params["names"] or (), context.params["paper"])
+
+
+def test_every_command_is_one_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that the other tests do not run: all in code, in blocks and in sentences."""
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"^```(?:bash|console)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    commands = re.findall(r"^(?:\$ )?packproof (.+)$", "".join(blocks), re.MULTILINE)
+    commands += re.findall(r"`packproof ([^`\s]+ [^`]+)`", README)
+    assert len(commands) > 25
+    for command in commands:
+        parsed(typer.main.get_command(app), shlex.split(command.partition(" > ")[0]))
 
 
 ROWS = {

@@ -172,6 +172,16 @@ class Solution(Shown):
         """U^(g) / U*, or 1 if the optimum is 0."""
         return self.greedy.reward / self.optimal.reward if self.optimal.reward else Fraction(1)
 
+    def __repr__(self) -> str:
+        """Return the ratio and both rewards on one line.
+
+        >>> from theory.instance import additive
+        >>> solve(additive([12], [[5], [7]]))
+        Solution(ratio=3/4, greedy.reward=3/2, optimal.reward=2, types=2)
+        """
+        rewards = f"greedy.reward={self.greedy.reward}, optimal.reward={self.optimal.reward}"
+        return f"Solution(ratio={self.ratio}, {rewards}, types={len(self.instance.types)})"
+
 
 def solve(instance: Instance) -> Solution:
     """Return the greedy and the optimal assignment of an instance, both exact.

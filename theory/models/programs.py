@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.errors import ArgumentError, expect
 from theory.exact.knapsack import maximal
 from theory.instance import Additive, Instance, Space
 from theory.numbers import to_integers
@@ -49,12 +50,13 @@ def static(instance: Instance) -> cvxpy.Problem:
     Examples
     --------
     >>> import packproof
-    >>> problem = static(packproof.additive([12], [[5], [7]]))
+    >>> problem = packproof.models.static(packproof.additive([12], [[5], [7]]))
     >>> round(float(problem.solve()), 6)
     2.0
     """
     import cvxpy as cp
 
+    Instance.expected(instance)
     rewards = cp.Parameter(len(instance.types), name="rewards", nonneg=True, value=_floats(instance.rewards))
     workload = _workload(instance)
     jobs = cp.Variable(len(instance.types), name="jobs", nonneg=True)
@@ -85,11 +87,13 @@ def intensity(instance: Instance) -> cvxpy.Problem:
     Examples
     --------
     >>> import packproof
-    >>> round(float(intensity(packproof.additive([12], [[5], [7]], workload=["1/2", "1/2"])).solve()), 6)
+    >>> problem = packproof.models.intensity(packproof.additive([12], [[5], [7]], workload=["1/2", "1/2"]))
+    >>> round(float(problem.solve()), 6)
     0.5
     """
     import cvxpy as cp
 
+    Instance.expected(instance)
     z = cp.Variable(name="intensity")
     slots, fractions = _slots(instance)
     constraints = [_workload(instance) <= slots]
@@ -126,11 +130,14 @@ def configuration(law: Law) -> cvxpy.Problem:
     Examples
     --------
     >>> import packproof
-    >>> round(float(configuration(packproof.discrete({"2/5": "1/2", "3/5": "1/2"})).solve()), 6)
+    >>> round(float(packproof.models.configuration(packproof.discrete({"2/5": "1/2", "3/5": "1/2"})).solve()), 6)
     2.0
     """
     import cvxpy as cp
 
+    from theory.partition.laws import Law
+
+    expect(law, Law, "law", "a Law (packproof.discrete and packproof.piecewise make one)")
     if law.pieces:
         raise ValueError("law: expected finitely many sizes, got a law with a continuous part")
     whole, unit = to_integers([Fraction(1), *(size for size, _ in law.atoms)])
@@ -169,13 +176,17 @@ def ps_dsf_tdm(cluster: Cluster) -> cvxpy.Problem:
     Examples
     --------
     >>> import packproof
-    >>> problem = ps_dsf_tdm(packproof.cluster([[1], [1]], [[1], [1]], eligible=[[True, True], [False, True]]))
+    >>> cluster = packproof.cluster([[1], [1]], [[1], [1]], eligible=[[True, True], [False, True]])
+    >>> problem = packproof.models.ps_dsf_tdm(cluster)
     >>> _ = problem.solve()
     >>> problem.var_dict["tasks"].value.round(3).tolist()
     [1.0, 1.0]
     """
     import cvxpy as cp
 
+    from theory.sharing.model import Cluster
+
+    Cluster.expected(cluster)
     gamma = np.array([_floats(row) for row in cluster.monopoly])
     time = cp.Variable(gamma.shape, name="time", nonneg=True)
     tasks = cp.Variable(len(gamma), name="tasks")
@@ -216,13 +227,16 @@ def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], ste
     The first queue is still the longer one after the step, so all servers serve it.
 
     >>> import packproof
-    >>> problem = drift(packproof.additive([1], [[1], [1]], workload=["1/4", "1/4"]), [3, 1])
+    >>> problem = packproof.models.drift(packproof.additive([1], [[1], [1]], workload=["1/4", "1/4"]), [3, 1])
     >>> _ = problem.solve()
     >>> abs(problem.var_dict["served"].value).round(3).tolist()
     [1.0, 0.0]
     """
     import cvxpy as cp
 
+    Instance.expected(instance)
+    if np.shape(queues) != (len(instance.types),):
+        raise ArgumentError(f"queues: expected {len(instance.types)} numbers, one a type, got {queues!r:.60}")
     mu = _floats([job_type.service_rate for job_type in instance.types])
     q = cp.Parameter(len(mu), name="queues", nonneg=True, value=np.asarray(queues, float))
     served = cp.Variable(len(mu), name="served")

@@ -91,7 +91,7 @@ def _gains(size: Sized, second: str) -> tuple[float, float, NDArray[np.float64]]
     "least like the inverse root of the capacity). At each capacity the gain is less than the bound for all policies "
     "leaves above the zeroth-moment policy, whose free cores are fewer than a blind policy needs by the compound "
     "Poisson law.",
-    source="packproof; Section 5.3",
+    source="packproof, on Section 5.3 of the admission paper",
     printed="the gain is printed for one capacity (numbers lost); how it depends on the capacity is not said",
     evidence=Evidence.statistical,
     breaks=("one capacity", "one policy"),
@@ -131,7 +131,7 @@ def _welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     "nothing is refused the share is that of the law, within the interval of their difference; on every path no more "
     "are refused. On 11,520 cores at an SLA of 5 % the free cores are within 5 % of z sqrt(b u / c), where b is the "
     "clump ratio and u the utilisation.",
-    source="packproof; Proposition 3.1",
+    source="packproof, on Proposition 3.1 of the admission paper",
     printed="(nothing about how much of a cluster must stay free)",
     evidence=Evidence.statistical,
     breaks=("deployments of one core", "half the free cores"),
@@ -234,7 +234,7 @@ def _hull(space: Space, sla: float) -> float:
     "The best policy of a small cluster of known kinds lies between the policy that the linear program gives, solved "
     "by its own chain, and the dual bound for all policies: on 3 cores and at most 2 deployments, SLA of 0.3 and 0.6, "
     "both are within 1e-6 of the best mixture of two of all policies that accept or refuse for certain, listed.",
-    source="packproof; Section 2",
+    source="packproof, on Section 2 of the admission paper",
     printed="the optimal policy is the solution of a very large constrained POMDP, which is infeasible to solve",
     evidence=Evidence.numeric,
     breaks=("the SLA is left out", "policies that draw no lots"),
@@ -261,7 +261,7 @@ HIDDEN = AdmissionCluster(4, 1.0, (Kind(0.5, 0.5, 0.2, 1.0, 1), Kind(0.5, 0.5, 1
     "the bound of an oracle: 4 cores, at most 2 deployments, SLA 10 %, 5 and 7 beliefs. The bounds enclose each other "
     "for both grids; the upper one is below what a policy that sees kinds can do, and no threshold of the three "
     "policies passes it.",
-    source="packproof; Section 2",
+    source="packproof, on Section 2 of the admission paper",
     printed="the optimal policy is the solution of a very large constrained POMDP, which is infeasible to solve",
     evidence=Evidence.numeric,
     breaks=("kinds are seen", "a tighter SLA"),

@@ -77,7 +77,7 @@ def drift(intensity: Fraction, servers: int) -> float:
     "there is an L_0 such that on L >= L_0 servers the number of jobs tends to infinity with probability 1; L_0 = 430 "
     "will do for z = 0.825 and 70 for z = 0.84. Beside the proof, the policy's own functions are followed on three "
     "servers for all queues up to (4, 4, 4, 6). The paper proves 1/2 from below.",
-    source="packproof; Theorem 2",
+    source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
     breaks=(ORDER, HEAVY, "z = 0.81", HALVED),
@@ -117,7 +117,7 @@ def at_most(level: Level, broken: str) -> Outcome:
     "The instance of bf-js-nine-elevenths in simulation, 1,000 servers (full: 20,000): at z = 0.84 the queue grows, "
     "and by at least three quarters of the proof's bound for the waiting weight, if all that waits are jobs of 13; at "
     "z = 0.79 it is settled, which grows by less than a hundredth of that.",
-    source="packproof; Theorem 2",
+    source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
     breaks=("VQS instead of BF-J/S", "z = 0.8 for 0.84"),

@@ -150,9 +150,10 @@ def sequential(level: Level, broken: str) -> Outcome:
 @claim(
     "one-resource-family",
     "One resource, J >= 2 types, n = J - 1: greedy keeps exactly 1 - (2^-n + sum of 1/(2^k - 1), k = 2..n) / 2 of the "
-    "optimum of the family of `one_resource_family`. Beside the theorem: the code solves J = 2..8; and the share falls "
-    "with J, to a limit that exact sums enclose in (0.696652, 0.696653): (3 - E)/2, E the sum of all 1/(2^k - 1). So "
-    "no constant above 0.696653 is kept on one resource for all J.",
+    "optimum of the family of `one_resource_family`, where ties go to more jobs of the first type (Definition 2.2). "
+    "Beside the theorem: the code solves J = 2..8; and the share falls with J, to a limit that exact sums enclose in "
+    "(0.696652, 0.696653): (3 - E)/2, E the sum of all 1/(2^k - 1). So no constant above 0.696653 is kept on one "
+    "resource for all J.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.formal,

@@ -39,7 +39,7 @@ ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2",
     "and for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. Nothing is said of "
     "slots, in which several jobs may leave at once, or of other rules for ties. The policy's own functions are "
     "followed for N = 5, 12, 40 on one server, and for N = 5 on two.",
-    source="packproof; Section 1.2, Remark 2 and Example 1 of the non-preemptive paper",
+    source="packproof, on Section 1.2, Remark 2 and Example 1 of the non-preemptive paper",
     printed="operation based on local refresh times can cause instability: Example 1 (N = 6) at intensity 0.89",
     evidence=Evidence.proved,
     breaks=(ONE_SMALL, AT_TWO, STALLING),
@@ -195,7 +195,7 @@ ROOMY, NO_SMALL, PLAIN = "a + b = N - 1", "no small jobs", "BF-S instead of VQS-
     "rho + m/N, so for every mu and z > 2/3 there are such systems of intensity less than z. Beside the proof, the "
     "policy's own functions are followed from an empty server, for queues up to 6, and along random slots with mu = "
     "1/2.",
-    source="packproof; Theorem 4",
+    source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
     breaks=(ROOMY, NO_SMALL, PLAIN),
@@ -265,7 +265,7 @@ def _blocked_in_slots(broken: str, slots: int) -> str:
     "240 and 360 on 600, workloads 12, 0.72 and 0.72 for each server, service of one slot. On one server the waiting "
     "jobs of 240 and 360 grow, by 0.05 a slot at least; on several by less than a tenth of that for each server. "
     "Whether 2/3 is the most for several servers is open.",
-    source="packproof; Theorem 4",
+    source="packproof, on Theorem 4 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
     breaks=("0.84 for each server", "one server is compared with one"),
