@@ -197,8 +197,7 @@ def one_resource_inserted(types: int) -> Instance:
     >>> [str(solve(one_resource_inserted(types)).ratio) for types in (4, 5)]
     ['179/255', '571/819']
     """
-    if types < 3:
-        raise InputError(f"types: expected at least 3, got {types}")
+    expect_number(types, "types", 3)
     n = 2 ** (types - 2)
     k = n * n + n + 1
     powers = [2**j for j in range(types - 2)]
