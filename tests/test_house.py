@@ -85,7 +85,7 @@ HOUSE = {
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_552, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 9, 1_496, (9, 1_500)),
     "sharing": Room(("theory/sharing",), 17, 3_685, (17, 3_500)),
-    "files": Room(("theory/files",), 15, 2_862, (11, 1_800)),
+    "files": Room(("theory/files",), 15, 2_865, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 49, 9_075, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_109, (20, 4_200)),
     "admission": Room(("fluid/admission",), 30, 6_444, (25, 5_000)),
@@ -99,7 +99,7 @@ HOUSE = {
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_295, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_898, (35, 6_000)),
     "results": Room(("bounds/claims*", "bounds/results"), 68, 14_612, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_725, (46, 7_800)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_730, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 
