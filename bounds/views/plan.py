@@ -144,6 +144,12 @@ def lasting(seconds: float) -> str:
     return f"{seconds / HOUR:,.3g} hours" if seconds < 48 * HOUR else f"{seconds / (24 * HOUR):,.4g} days"
 
 
+def room(servers: int) -> str:
+    """Say what the room for more VMs is about, which is given by type."""
+    of = many(servers, "server")
+    return f"Room for more: VMs of one type alone on {of}, on average, if packed as well as possible."
+
+
 def moment(begins: float | None, at: float) -> str:
     """Write a time of a log, in seconds after it begins: the date where it has dates.
 
@@ -177,10 +183,7 @@ def plan_lines(answer: Answer) -> list[str]:
         )
     lines += aligned(table, right=5)
     if answer.servers is not None:
-        lines.append(
-            f"  room: more VMs of one type alone on {many(answer.servers, 'server')}, on average, if VMs are packed as "
-            "well as possible"
-        )
+        lines.append(f"  {room(answer.servers)}")
     lines.append("")
     lines += _profile_lines(answer)
     mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))

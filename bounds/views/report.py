@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
 from bounds.views.pictures import as_bytes
-from bounds.views.plan import ASSUMED, moment
+from bounds.views.plan import ASSUMED, moment, room
 from theory.errors import InputError
 
 TEMPLATE = Path(__file__).with_suffix(".html")
@@ -118,6 +118,8 @@ def _assumptions(document: Document) -> list[str]:
         if part := log["simulated"]:
             notes.append(f"Policies were run on the busiest part of the log alone, {part['arrivals']:,} VMs.")
         notes += ASSUMED
+        if document["servers"] is not None:
+            notes.append(room(document["servers"]))
     return [*notes, *(f"Left out for lack of time: {what}." for what in document.get("left_out", ()))]
 
 
@@ -129,7 +131,7 @@ WORDS = {
     "carries": "servers that carry the mean workload",
     "peak": "servers that hold the fullest instant",
     "range": "on resampled logs",
-    "headroom": "room for more on the servers of the answer",
+    "headroom": "room for more",
 }
 """What a reader is told instead of a key that says too little."""
 

@@ -99,12 +99,14 @@ def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[str]) -> None:
     plan, text = answer(PLAN, capsys), printed(PLAN, capsys)
-    assert f"room: more VMs of one type alone on {plan['servers']} servers" in text
+    room = f"Room for more: VMs of one type alone on {plan['servers']} servers"
+    assert room in text
     fullest = datetime.fromtimestamp(round(plan["log"]["begins"] + plan["peak"]["at"]), UTC)
     assert f"{fullest:%Y-%m-%dT%H:%M:%S} UTC" in text
     assert all(f"\n  {one}" in text for one in ASSUMED)
     page = report_page(plan, plan["made"]["command"])
-    assert all(one in page for one in ASSUMED)
+    assert all(one in page for one in (*ASSUMED, '<th scope="col" class="number">room for more</th>'))
+    assert room in page
     assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
     for row in plan["policies"]:
         assert f'<td class="number">{100 * row["attained"]:.6g}</td>' in page
