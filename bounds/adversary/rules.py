@@ -77,6 +77,6 @@ def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
         return "", rule
     if not names_own_code(rule) or not name:
         mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
-        raise InputError(f"RULE: expected FILE.py:NAME{mechanisms}, got {rule!r}")
+        raise InputError(f"RULE: expected FILE.py:NAME or PACKAGE.MODULE:NAME{mechanisms}, got {rule!r}")
     digest_of(path, "RULE")
     return path, name

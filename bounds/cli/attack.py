@@ -146,7 +146,10 @@ def attack(
     certificate: CertificateFile = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly."""
+    """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly.
+
+    With --kind online, which attacks a policy, there is no --from, --starts, --store or --certificate.
+    """
     from bounds.adversary.division import SYNONYMS
     from bounds.adversary.documents import case_document
     from bounds.adversary.games import Sizes, search_rule

@@ -55,7 +55,7 @@ PolicyNames = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="Policies to try, or FILE.py:NAME (unless given, three that suit the target).",
+        help="Policies to try, FILE.py:NAME or PACKAGE.MODULE:NAME (unless given, three that suit the target).",
         autocompletion=completed_by("fluid.simulation.policy_names:HOMES"),
     ),
 ]

@@ -46,7 +46,8 @@ PolicyNames = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="A policy, or FILE.py:NAME; list: show all; NAME:list: its options; again: compare on the same jobs.",
+        help="A policy, FILE.py:NAME or PACKAGE.MODULE:NAME; list: show all; NAME:list: its options; again: compare on "
+        "the same jobs.",
         autocompletion=completed_by("fluid.simulation.policy_names:HOMES", "list"),
     ),
 ]

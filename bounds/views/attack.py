@@ -272,6 +272,8 @@ def online_lines(made: AttackedPolicy) -> list[str]:
     if broken.share is not None:
         share = broken.share
         head = f"{made.name} keeps {share.mean:.4f} [{share.low:.4f}, {share.high:.4f}] of the reward of the optimum"
+        first = float(broken.found.judged.value)
+        judged += f"; found at {first:.4f} in one short run, measured anew in longer ones with a fresh seed"
     elif made.policy.model == "loss":
         head = f"{made.name} kept {float(broken.ratio):.4f} of the reward of the optimum in one short run"
     elif broken.confirmed:

@@ -74,7 +74,7 @@ def policies_lines(names: Sequence[str] = ()) -> list[str]:
         lines += [words, *aligned(rows, head=False), ""] if rows else []
     if any(one.options for one in policies):
         lines += ["options are fields of the table [simulation] of the instance file, shown with their defaults"]
-    return lines if names else [*lines, "or a policy of your own: FILE.py:NAME"]
+    return lines if names else [*lines, "or a policy of your own: FILE.py:NAME or PACKAGE.MODULE:NAME"]
 
 
 def _option(option: Answer) -> str:

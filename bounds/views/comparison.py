@@ -95,7 +95,8 @@ def measures_of(answer: Answer) -> dict[str, tuple[str, str]]:
     measures = {}
     if "queue" in answer:
         queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-        measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + "   (it grows)" * growth.grows
+        grows = "   (it grows, at 99.9 %)" * growth.grows
+        measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + grows
         tail = zip((".p95", ".p99"), quantiles_of(delay).items(), strict=True)
         for name, (label, number) in (("", ("mean", delay)), *tail):
             measures[f"delay{name}"] = f"delay, {label}", with_interval(number, 5, least=0.0)

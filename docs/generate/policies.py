@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 
 from fluid.simulation.options import OPTIONS
@@ -29,13 +28,11 @@ def write(docs: Path) -> None:
     ]
     for model, (title, about) in MODELS.items():
         rows = []
-        for name, home in HOMES.items():
+        for name in HOMES:
             found = policy(name)
             if found.model == model:
-                module = home.partition(":")[0]
-                first = (import_module(module).__doc__ or "").strip().split("\n\n")[0]
                 options = ", ".join(map(code, found.options)) or "none"
-                rows.append((code(name), plain(first), options))
+                rows.append((code(name), plain(found.about), options))
         parts += [f"## {title}\n", about + "\n", table(rows, ("policy", "what it does", "options"))]
     rows = [(code(option.name), plain(option.about), code(option.written)) for option in OPTIONS.values()]
     parts += ["## Options\n", table(rows, ("option", "meaning", "value where the file has none"))]

@@ -59,8 +59,9 @@ def policy(name: str) -> Policy:
             )
         return replace(value, source=name, code=code_digest(module))
     if name not in HOMES:
-        expected = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
-        raise ArgumentError(f"policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
+        of_packproof = f"one of {', '.join(HOMES)}, FILE.py:NAME or PACKAGE.MODULE:NAME"
+        own = "FILE.py:NAME" if name.endswith(".py") else "PACKAGE.MODULE:NAME" if "." in name else of_packproof
+        raise ArgumentError(f"policy: expected {own}, got {name!r}{meant(name, HOMES)}")
     return _policy_of_packproof(name)
 
 

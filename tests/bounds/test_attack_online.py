@@ -18,6 +18,7 @@ from bounds.adversary.online import Offer, OfferSpace, break_policy, document_of
 from bounds.adversary.traps import least_trap, overload, queues, work_of
 from bounds.cli import run
 from bounds.views.answers import schema
+from bounds.views.attack import AttackedPolicy, online_lines
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
@@ -294,6 +295,8 @@ def test_loss_systems() -> None:
     assert broken.share.low > 0
     assert broken.confirmed
     assert broken.document()["simulation"] == {}
+    lines = online_lines(AttackedPolicy("first-fit", policy("first-fit"), broken, 1.0, "w.toml"))
+    assert f"; found at {float(broken.found.judged.value):.4f} in one short run, measured anew" in lines[1]
 
 
 def test_a_policy_of_an_author(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,18 @@ def test_what_is_stored_outlives_a_run_without_data(tmp_path: Path, monkeypatch:
     assert stored == dict(zip(names, ("now", "before"), strict=True))
 
 
+def test_every_policy_has_a_line_of_its_own(tmp_path: Path) -> None:
+    from generate import policies
+
+    from fluid.simulation.policy_names import HOMES
+
+    (tmp_path / "reference").mkdir()
+    policies.write(tmp_path)
+    lines = (tmp_path / "reference" / "policies.md").read_text().splitlines()
+    about = [lines[lines.index(f"* - `{name}`") + 1] for name in HOMES]
+    assert len(set(about)) == len(HOMES)
+
+
 LATE = """
 import socket, sys, time
 made = socket.socket(socket.AF_UNIX)

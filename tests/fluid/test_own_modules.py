@@ -116,6 +116,19 @@ def test_a_policy_with_neighbours(name: str, home: Path, capsys: pytest.CaptureF
     assert b"its code, or that of a module it imports, is not what it was" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("policy.py", "expected FILE.py:NAME, got"),
+        ("own_package.policies", "expected PACKAGE.MODULE:NAME, got"),
+        ("tetris", "fifo-ff, FILE.py:NAME or PACKAGE.MODULE:NAME, got"),
+    ],
+)
+def test_a_name_that_is_left_out(name: str, expected: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "small.toml", "--policy", name, "--servers", "2", "--until", "20"]) == 2
+    assert expected in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["policy.py:TETRIS", "own_package.policies:TETRIS"])
 def test_workers_of_a_grid_find_them(
     name: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
