@@ -76,10 +76,11 @@ def _tail(kinds: Sequence[Kind], t: float) -> float:
 
 @claim(
     "prop-3.1",
-    "Under Assumptions 1 to 3, the expected share of scale-outs that fail t hours ahead, given what the cluster is "
-    "like then, is Pr[sum of Q >= c]: on two deployments of known kinds, a joint chain without capacity against the "
-    "convolution of two laws, t = 0.5, 2 and 8. (Given that a scale-out occurs, the probability that it fails differs, "
-    "since the rate of scale-outs depends on who is alive: the statement is about states, not about scale-outs.)",
+    "On one pair of deployments of known kinds, under Assumptions 1 to 3: the expected share of scale-outs that fail t "
+    "hours ahead, given what the cluster is like then, is Pr[sum of Q >= c]; a joint chain without capacity against "
+    "the convolution of two laws, t = 0.5, 2 and 8. (Given that a scale-out occurs, the probability that it fails "
+    "differs, since the rate of scale-outs depends on who is alive: the statement is about states, not about "
+    "scale-outs.)",
     source="Proposition 3.1, equation (5)",
     printed="the left side of (2) is the probability that the sum of Q is at least c (the formula is lost)",
     evidence=Evidence.numeric,
