@@ -44,9 +44,7 @@ PicturesFolder = Annotated[
 ]
 
 
-@app.command(
-    examples=("packproof verify introduction", "packproof verify autoscaling", "packproof verify --list --paper ps-dsf")
-)
+@app.command(examples=("packproof verify introduction", "packproof verify --list ps-dsf"))
 def verify(
     names: Names = None,
     paper: Paper = None,
