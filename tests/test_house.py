@@ -79,14 +79,14 @@ class Room:
 
 
 HOUSE = {
-    "theory": Room(("theory/*",), 7, 727, (7, 600), 0.02),
+    "theory": Room(("theory/*",), 7, 729, (7, 600), 0.02),
     "compiled": Room(("theory/compiled",), 6, 893, (4, 500)),
     "models": Room(("theory/models",), 2, 267, (2, 270)),
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_552, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 9, 1_496, (9, 1_500)),
     "sharing": Room(("theory/sharing",), 17, 3_685, (17, 3_500)),
-    "files": Room(("theory/files",), 15, 2_830, (11, 1_800)),
-    "simulation": Room(("fluid/simulation",), 49, 9_075, (50, 8_750)),
+    "files": Room(("theory/files",), 15, 2_848, (11, 1_800)),
+    "simulation": Room(("fluid/simulation",), 49, 9_106, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_109, (20, 4_200)),
     "admission": Room(("fluid/admission",), 30, 6_444, (25, 5_000)),
     "programs": Room(("theory/exact/*", "theory/exact/programs"), 6, 998, (6, 1_000)),
@@ -97,9 +97,9 @@ HOUSE = {
     ),
     "planning": Room(("fluid/planning",), 4, 526, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_295, (9, 2_050), 0.03),
-    "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_898, (35, 6_000)),
+    "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_955, (35, 6_000)),
     "results": Room(("bounds/claims*", "bounds/results"), 68, 14_612, (66, 11_500)),
-    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_639, (46, 7_800)),
+    "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_659, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
 
