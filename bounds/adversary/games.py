@@ -114,8 +114,8 @@ def search_rule(
     sharing = named_kind == "sharing"
     with _saying_kinds(kind):
         note_rule(rule, sharing=sharing)
-    first = None if begin is None else read_case(document := read_document(begin), named_kind, str(begin))
-    if isinstance(first, Items) and warn is not None and list(first.capacity) != document["items"]["capacity"]:
+    first = None if begin is None else read_case(given := read_document(begin), named_kind, str(begin))
+    if isinstance(first, Items) and warn is not None and list(first.capacity) != given["items"]["capacity"]:
         warn(f"{begin}: sizes are scaled to a capacity of {first.capacity[0]} in every resource, for the rule as well")
     key = ""
     if store is not None:

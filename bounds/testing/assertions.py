@@ -117,7 +117,7 @@ def assert_keeps(
         if failing is not None:
             what = (
                 f"{name} keeps {text(failing.value)} ({float(failing.value):.4g}); expected at least {text(least)}; "
-                "found by the search beside the examples"
+                "found by the search beside the examples (the example that hypothesis shows need not fail)"
             )
             said = failure(what, name, failing.case, failing.evidence, folder)
     if said:

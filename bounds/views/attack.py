@@ -131,9 +131,10 @@ def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
     if isinstance(case, Misreport):
         return [*cluster_lines(case.truth.cluster(), evidence.get("tasks")), *_lie_lines(evidence)]
     assert isinstance(case, Items)
-    used = evidence.get("bins", ())
-    rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {case.bins}")]
-    for i, (size, place) in enumerate(zip(case.sizes, case.packing, strict=True)):
+    used, packing = evidence.get("bins", ()), evidence.get("packing", case.packing)
+    bins = max(packing, default=-1) + 1
+    rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {bins}")]
+    for i, (size, place) in enumerate(zip(case.sizes, packing, strict=True)):
         chosen = (str(used[i] + 1),) if used else ()
         rows.append((str(i + 1), texts(size), *chosen, str(place + 1)))
     return [f"capacity {texts(case.capacity)}", *aligned(rows, right=len(rows[0]) - 1)]

@@ -118,7 +118,7 @@ def words_of_error(error: BaseException, state: State | None = None) -> str:
     if state is not None and isinstance(error, AttributeError) and error.obj is state:
         words += f"; the state has {', '.join(cast(Any, state)._fields)}"
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
-        words += meant(error.name, dir(error.obj))
+        words += meant(error.name or "", dir(error.obj))
     return words
 
 

@@ -319,6 +319,12 @@ def test_bad_input(arguments: list[str], said: str, capsys: pytest.CaptureFixtur
     assert captured.count("\n") == 1
 
 
+def test_help_says_what_has_no_meaning_for_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["attack", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "With --kind online, which attacks a policy, there is no --from, --starts, --store or --certificate." in said
+
+
 def test_offers_stay_within_their_space() -> None:
     rng = np.random.default_rng(2)
     for space in (OfferSpace(2), OfferSpace(3, 2, loss=True), OfferSpace(4, slots=(1, 10))):
