@@ -146,7 +146,7 @@ def test_shares_of_pools_are_numbers_as_elsewhere() -> None:
         ("half", "numbers such as"),
         (None, "numbers such as"),
         ("0", "greater than 0"),
-        (-1, "at least 0"),
+        (-1, "greater than 0"),
     ):
         with pytest.raises(InputError, match=f"^shares: expected .*{said}"):
             pooled([(1, [12]), (bad, [6])], [[3]])  # type: ignore[list-item]
