@@ -92,12 +92,6 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     return packing
 
 
-def fewest_bins(items: Items) -> tuple[int, bool]:
-    """Return the fewest bins known to hold the items, and whether no fewer do (`fewest_packing`)."""
-    packing, exact = fewest_packing(items)
-    return max(packing, default=-1) + 1, exact
-
-
 def least_bins(items: Items) -> int:
     """Return a lower bound of the bins: in every resource they must hold the sum of the sizes."""
     sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]

@@ -14,7 +14,7 @@ from bounds.adversary.assignment import Numbers
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Judged, in_order
-from bounds.adversary.items import Items, fewest_packing, numbered
+from bounds.adversary.items import Items, numbered
 from bounds.certificates.allocation import stages_document, tasks_document
 from bounds.certificates.document import SECOND_FORMAT, by_pool, by_type, columns_document, signed
 from theory.errors import InputError
@@ -94,13 +94,13 @@ def _packing(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
     prices = [Fraction(price) / intensity.support for price in intensity.prices]
     document = case_document(items)
     del document["items"]["packing"]
-    rule = list(numbered(evidence["bins"]))
-    packing = min(fewest_packing(items)[0], rule, key=max)
+    rule, known = (numbered(one) for one in (evidence["bins"], evidence.get("packing", items.packing)))
+    packing = min(known, rule, key=max)
     bins, most, least = max(rule) + 1, max(packing) + 1, ceil(intensity.value)
     return signed(
         "packing",
         document,
-        {"rule": rule, "packing": list(packing), "prices": list(map(text, prices))},
+        {"rule": list(rule), "packing": list(packing), "prices": list(map(text, prices))},
         {
             "bins": bins,
             "least": least,

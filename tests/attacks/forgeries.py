@@ -12,13 +12,14 @@ import random
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from bounds import checker
 from bounds.adversary import worst_workload
 from bounds.adversary.assignment import reward_of
 from bounds.adversary.documents import items_of
-from bounds.adversary.items import fewest_bins
+from bounds.adversary.items import fewest_packing
 from bounds.adversary.sharing import fair_shares
 from tests.attacks.report import Report
 from tests.checker.corpus import CERTIFICATES, Document, Path_, at, places, replaced, signed
@@ -114,11 +115,14 @@ def _worst(table: Document, claims: Document, _: Document) -> str:
 
 def _packing(table: Document, claims: Document, evidence: Document) -> str:
     items = items_of({"items": {**table["items"], "packing": evidence["packing"]}})
-    fewest, exact = fewest_bins(items)
+    packing, exact = fewest_packing(items)
+    fewest, used = max(packing) + 1, len(set(evidence["rule"]))
     if not claims["least"] <= (fewest if exact else items.bins) <= claims["most"]:
         return f"the fewest bins in [{claims['least']}, {claims['most']}], not {fewest}"
-    used = len(set(evidence["rule"]))
-    return _differing(claims, {"bins": used, "ratio": Fraction(claims["most"], used)})
+    if "ratio_at_most" in claims:
+        kept = Fraction(fewest, used) <= Fraction(claims["ratio_at_most"])
+        return _differing(claims, {"bins": used}) or ("" if kept else f"a ratio of {fewest}/{used}")
+    return _differing(claims, {"bins": used, "ratio": Fraction(fewest, used)})
 
 
 def _rule(table: Document, claims: Document, evidence: Document) -> str:
@@ -173,6 +177,20 @@ def grafted(document: Document, other: Document, draw: random.Random) -> Documen
     return signed({**document, part: other[part]})
 
 
+def agreeing(document: Document, draw: random.Random) -> Document:
+    """Return the certificate of a packing with worse evidence, and claims that agree with it."""
+    count, evidence = len(document["instance"]["items"]["sizes"]), document["evidence"]
+    apart = [*range(count)]  # a bin for every item
+    rule, packing = (draw.choice((evidence[name], apart)) for name in ("rule", "packing"))
+    cheaper = Fraction(draw.randint(0, 4), 4)
+    prices = [cheaper * Fraction(price) for price in evidence["prices"]]
+    bins, most, bound = max(rule) + 1, max(packing) + 1, cheaper * Fraction(document["claims"]["bound"])
+    claims = {"bins": bins, "least": ceil(bound), "most": most, "bound": str(bound)}
+    claims[draw.choice(("ratio", "ratio_at_most"))] = str(Fraction(most, bins))
+    evidence = {"rule": rule, "packing": packing, "prices": [*map(str, prices)]}
+    return signed({**document, "evidence": evidence, "claims": claims})
+
+
 def spoilt(text: str, draw: random.Random) -> str:
     """Return a text with some characters removed, doubled, exchanged or replaced."""
     for _ in range(draw.randint(1, 4)):
@@ -191,6 +209,8 @@ def forged(draw: random.Random) -> Document | str:
         return spoilt(json.dumps(document), draw)
     if way < 0.2:
         return grafted(document, draw.choice([c for c in CERTIFICATES.values() if c["kind"] == document["kind"]]), draw)
+    if document["kind"] == "packing" and way < 0.5:
+        return agreeing(document, draw)
     return altered(document, draw, ("instance",) if way < 0.5 else ("evidence", "claims", "instance"))
 
 

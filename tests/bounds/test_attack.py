@@ -18,7 +18,7 @@ from bounds.adversary.assignment import AssignmentSpace, Numbers, by_stages, jud
 from bounds.adversary.budget import Budget
 from bounds.adversary.division import MEASURES, DivisionSpace, judge_division
 from bounds.adversary.engine import attack
-from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_bins, judge_items, packed_by
+from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_packing, judge_items, packed_by
 from bounds.cli import run
 from examples.rules_to_attack import best_fit, density_first, equal_parts, first_fit, first_fit_decreasing
 from theory.errors import InputError
@@ -64,7 +64,8 @@ def test_lists_that_need_fewer_bins_do_not_count() -> None:
     assert judge(two).value == estimate(two) == 1
     found = attack(judge, ItemSpace(2, 5), evaluations=500, surrogate=estimate)
     assert found.judged.value == Fraction(2, 5)
-    assert fewest_bins(found.case) == (2, True)
+    assert fewest_packing(found.case) == (found.case.packing, True)
+    assert found.case.bins == 2
 
 
 def test_shrinking_leaves_no_item_of_size_zero() -> None:
@@ -123,7 +124,8 @@ def test_the_fewest_bins_are_those_of_enumeration(sizes: list[int]) -> None:
         if set(places) == set(range(max(places) + 1))
         and all(held[0] <= 12 for held in contents(items.sizes, places).values())
     )
-    assert fewest_bins(items) == (min(fitting), True)
+    packing, exact = fewest_packing(items)
+    assert (max(packing) + 1, exact) == (min(fitting), True)
 
 
 @pytest.mark.parametrize("space", [ItemSpace(3, 9), ItemSpace(2, 7, 3), ItemSpace(4, 12)])
