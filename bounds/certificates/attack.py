@@ -94,8 +94,7 @@ def _packing(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
     prices = [Fraction(price) / intensity.support for price in intensity.prices]
     document = case_document(items)
     del document["items"]["packing"]
-    rule, known = (numbered(one) for one in (evidence["bins"], evidence.get("packing", items.packing)))
-    packing = min(known, rule, key=max)
+    rule, packing = (numbered(one) for one in (evidence["bins"], evidence.get("packing", items.packing)))
     bins, most, least = max(rule) + 1, max(packing) + 1, ceil(intensity.value)
     return signed(
         "packing",

@@ -18,7 +18,9 @@ from bounds.adversary.assignment import AssignmentSpace, Numbers, by_stages, jud
 from bounds.adversary.budget import Budget
 from bounds.adversary.division import MEASURES, DivisionSpace, judge_division
 from bounds.adversary.engine import attack
+from bounds.adversary.games import Sizes, search_rule
 from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_packing, judge_items, packed_by
+from bounds.certificates.attack import attack_certificate
 from bounds.cli import run
 from examples.rules_to_attack import best_fit, density_first, equal_parts, first_fit, first_fit_decreasing
 from theory.errors import InputError
@@ -66,6 +68,22 @@ def test_lists_that_need_fewer_bins_do_not_count() -> None:
     assert found.judged.value == Fraction(2, 5)
     assert fewest_packing(found.case) == (found.case.packing, True)
     assert found.case.bins == 2
+
+
+def test_the_packing_of_the_rule_counts_where_there_is_no_time() -> None:
+    """The items carry a bin for each; the rule needs one. Without time for a search the rule's packing is the best."""
+    items = Items(((1,), (2,), (3,)), (100,), (0, 1, 2))
+    judged = judge_items(lambda sizes, _: [0] * len(sizes), until=0.0)(items)
+    assert (judged.value, judged.evidence) == (1, {"bins": (0, 0, 0), "packing": (0, 0, 0)})
+
+
+def test_an_answer_carries_the_best_packing(tmp_path: Path) -> None:
+    (tmp_path / "apart.py").write_text("def apart(items, capacity):\n    return list(range(len(items)))\n")
+    begin = tmp_path / "begin.json"
+    begin.write_text('{"items": {"capacity": [4], "sizes": [[2], [2], [1]], "packing": [0, 1, 2]}}')
+    worst = search_rule(f"{tmp_path / 'apart.py'}:apart", "items", Sizes(), begin=begin, evaluations=1, time_limit=20)
+    assert worst.case.bins == worst.judged.value * 3 == 2
+    assert attack_certificate(worst.case, worst.judged)["evidence"]["packing"] == list(worst.case.packing)
 
 
 def test_shrinking_leaves_no_item_of_size_zero() -> None:

@@ -164,6 +164,8 @@ def test_charts_of_queues() -> None:
     _, _, delays, _ = charts_of(waiting)
     for curve, result in zip(delays.curves, waiting, strict=True):
         assert list(curve.y) == [result.delay().mean, result.quantile(0.95), result.quantile(0.99)]
+        assert min(curve.low) > 0  # also where an interval reaches below 0
+    assert min(result.delay().low for result in waiting) < 0
 
 
 def test_charts_of_a_comparison() -> None:

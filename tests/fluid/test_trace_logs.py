@@ -188,6 +188,7 @@ def test_ends_long_after_the_log_are_told(tmp_path: Path) -> None:
     """A year 9999 in place of an end; a stay that is as long as the log is none."""
     head = "start,end,type\n2026-05-01,2026-05-03,a\n2026-05-03,2026-05-05,a\n"
     assert not any("is that when" in note for note in read(tmp_path / "log.csv", head).notes)
+    assert any("is that when" in note for note in read(tmp_path / "log.csv", f"{head}2026-05-02,2026-05-06,a\n").notes)
     trace = read(tmp_path / "log.csv", f"{head}2026-05-02,9999-12-31,a\n2026-05-02,9999-12-30,a\n")
     days = (datetime(9999, 12, 31) - datetime(2026, 5, 3)).days
     words = f"2 rows (the first: 4) end up to {days:,} days after the last arrival, in a log of 2 days: is that"
