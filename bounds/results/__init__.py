@@ -69,10 +69,6 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     }
 
 
-SHORT = {"theorem": "thm", "proposition": "prop", "definition": "def", "figure": "fig"}
-"""Words of identifiers that are also written short."""
-
-
 def _like(name: str, known: Collection[str]) -> str:
     """Return the end of a sentence that asks for a claim like a wrong name: one of its number, if there is one.
 
@@ -81,13 +77,6 @@ def _like(name: str, known: Collection[str]) -> str:
     >>> _like("autoscaling/theorem-3.7", ["autoscaling/thm-3.7", "autoscaling/theorem-6.1"])
     '; did you mean autoscaling/thm-3.7?'
     """
-
-    def short(identity: str) -> str:
-        return re.sub("|".join(SHORT), lambda word: SHORT[word[0]], identity.lower())
-
-    same = [one for one in known if short(one) == short(name)]
-    if same:
-        return f"; did you mean {' or '.join(sorted(same))}?"
     number = re.findall(r"\d+", name)
     return meant(name, [one for one in known if number and re.findall(r"\d+", one) == number]) or meant(name, known)
 

@@ -71,10 +71,11 @@ def test_lists_that_need_fewer_bins_do_not_count() -> None:
 
 
 def test_the_packing_of_the_rule_counts_where_there_is_no_time() -> None:
-    """The items carry a bin for each; the rule needs one. Without time for a search the rule's packing is the best."""
-    items = Items(((1,), (2,), (3,)), (100,), (0, 1, 2))
-    judged = judge_items(lambda sizes, _: [0] * len(sizes), until=0.0)(items)
-    assert (judged.value, judged.evidence) == (1, {"bins": (0, 0, 0), "packing": (0, 0, 0)})
+    """The items carry a bin for each, the rule needs fewer; without time for a search none is known to be better."""
+    items = Items(tuple((34 + i % 16,) for i in range(200)), (100,), tuple(range(200)))
+    used = packed_by(first_fit_decreasing, items)
+    judged = judge_items(first_fit_decreasing, until=0.0)(items)
+    assert (judged.value, judged.exact, judged.evidence) == (1, False, {"bins": used, "packing": used})
 
 
 def test_an_answer_carries_the_best_packing(tmp_path: Path) -> None:
