@@ -85,6 +85,8 @@ def test_an_answer_carries_the_best_packing(tmp_path: Path) -> None:
     worst = search_rule(f"{tmp_path / 'apart.py'}:apart", "items", Sizes(), begin=begin, evaluations=1, time_limit=20)
     assert worst.case.bins == worst.judged.value * 3 == 2
     assert attack_certificate(worst.case, worst.judged)["evidence"]["packing"] == list(worst.case.packing)
+    alone = Items(worst.case.sizes, worst.case.capacity, (0, 1, 2))  # judged by hand, the evidence has the packing
+    assert attack_certificate(alone, judge_items(first_fit)(alone))["claims"]["most"] == 2
 
 
 def test_shrinking_leaves_no_item_of_size_zero() -> None:
