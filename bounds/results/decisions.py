@@ -33,6 +33,9 @@ SECOND_FRESH_SEED = 20261123
 THIRD_FRESH_SEED = 20261126
 """Of those that were made smaller a third time."""
 
+FOURTH_FRESH_SEED = 20261127
+"""Of those that were made smaller a fourth time."""
+
 
 class Decisions:
     """The decisions of one claim.

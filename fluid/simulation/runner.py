@@ -99,12 +99,14 @@ class Runner:
                 self._run = self._watched(run)
             return
         run = _bound_loop(self.policy, self._loop, self._names, parts)
-        awaited = Compilation.needed(run, inputs)
-        if awaited is not None:
-            self._awaited = awaited, run
-            return
-        with compiling_alone(run):
-            run(*inputs, 0)  # compiles, and runs nothing
+        # the arguments of a policy's loop have the same types in every run: what one has loaded serves all later runs
+        if not run.overloads:
+            awaited = Compilation.needed(run, inputs)
+            if awaited is not None:
+                self._awaited = awaited, run
+                return
+            with compiling_alone(run):
+                run(*inputs, 0)  # compiles, and runs nothing
         self._run = run
 
     def __call__(self, *arguments: Any) -> int:
@@ -223,7 +225,7 @@ def _counting_parts(policy: Policy, parts: Parts) -> Mapping[str, Function]:
 
 
 @cache
-def _bound_loop(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Function:
+def _bound_loop(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Any:
     return bound(loop, **{name: getattr(policy, name) for name in names}, **dict(parts))
 
 

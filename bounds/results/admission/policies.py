@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.admission.moments import STAND_IN
-from bounds.results.decisions import THIRD_FRESH_SEED, Decisions
+from bounds.results.decisions import FOURTH_FRESH_SEED, Decisions
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.views.panels import Bars, Cells, Chart, Line, Panel
 from fluid.admission.exact.chain import best_threshold, small_space
@@ -173,12 +173,11 @@ def at_sla(
     observations: int = 0,
     sla: float = 0.01,
     seed: int = SEED,
+    steps: int = 6,
 ) -> Frontier:
-    """Return the frontier of a policy around an SLA; all policies meet the same worlds."""
-    return frontier_at(cluster, policy, sla, until, replications=runs, seed=seed, observations=observations)
-
-
-OBSERVED_SEED = 20261125  # of `policies-by-observations` alone
+    """Return the frontier of a policy around an SLA, of `steps` thresholds; all policies meet the same worlds."""
+    options = {"replications": runs, "seed": seed, "observations": observations}
+    return frontier_at(cluster, policy, sla, until, steps=steps, **options)
 
 
 @claim(
@@ -196,7 +195,7 @@ def policies_by_observations(level: Level, broken: str) -> Outcome:
     runs = 100 if level is Level.quick else 400
     levels = (0, 0) if broken.startswith("nothing") else (0, 50) if level is Level.quick else (0, 5, 50)
     policy = AdmissionPolicy("zeroth" if broken.startswith("the policy") else "second")
-    curves = [at_sla(CLUSTER, policy, UNTIL, runs, n, seed=OBSERVED_SEED) for n in levels]
+    curves = [at_sla(CLUSTER, policy, UNTIL, runs, n, seed=FOURTH_FRESH_SEED, steps=4) for n in levels]
     used = [curve.pseudo_values(0.01) for curve in curves]
     decisions = Decisions(3)  # other numbers of worlds and seeds were looked at twice
     gap = decisions.mean(used[-1] - used[0])
@@ -214,7 +213,8 @@ LABELS = AdmissionCluster(120, 1.0, (Kind(0.5, 0.05, 0.0, 0.02, 4), Kind(0.5, 0.
 
 def _with_labels(cluster: AdmissionCluster, seen: bool, until: float, runs: int) -> Frontier:
     """Return the frontier of the second-moment policy where it sees the kind of an arrival, or not."""
-    return at_sla(cluster, AdmissionPolicy("second", labelled=seen), until, runs, sla=0.02, seed=THIRD_FRESH_SEED)
+    policy = AdmissionPolicy("second", labelled=seen)
+    return at_sla(cluster, policy, until, runs, sla=0.02, seed=FOURTH_FRESH_SEED, steps=4)
 
 
 @claim(

@@ -80,7 +80,7 @@ def _orders(level: Level) -> dict[str, list[int]]:
     """Return the orders in which servers update: by class, the other way round, and at random."""
     every = list(range(120))
     orders = {"by class": every, "reversed": every[::-1]}
-    for seed in range(2 if level is Level.quick else 20):
+    for seed in range(1 if level is Level.quick else 20):
         orders[f"shuffled {seed}"] = random.Random(seed).sample(every, len(every))
     return orders
 
@@ -93,7 +93,7 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
 
 @claim(
     "section-5-simulation",
-    "120 servers, each updating every second, in four orders (full: 22): after user 4 leaves and returns the "
+    "120 servers, each updating every second, in three orders (full: 22): after user 4 leaves and returns the "
     "utilisation of classes C and D stays where it ends within 20 s, in an allocation that is PS-DSF up to 1e-6. While "
     "all are active all memory is in use, and more CPU of C and D together than under TSF and C-DRFH. While user 4 is "
     "away neither is claimed: the order decides which PS-DSF allocation is reached, and TSF leaves its split open. The "

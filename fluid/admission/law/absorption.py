@@ -47,6 +47,10 @@ FINE = 500_000_000
 """Products of the finer of two quadratures, about half a second."""
 
 
+GAUSS = np.polynomial.legendre.leggauss(4)
+"""Nodes and weights of the rule for a cell between two times, on [-1, 1]."""
+
+
 def ein(z: NDArray[Any]) -> NDArray[Any]:
     """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0.
 
@@ -134,7 +138,7 @@ def _visited(r: NDArray[np.float64], sigma: float, size: int, until: float, step
     """A at 0, h, ..., `until` for rates r of one sigma, float64[n, m + 1]."""
     h = until / steps
     tau = h * np.arange(steps + 1)
-    x, w = np.polynomial.legendre.leggauss(4)
+    x, w = GAUSS
     inner = (tau[:-1, None] + h * (1 + x) / 2).ravel()
     with np.errstate(divide="ignore"):
         old_gone = size * np.log(-np.expm1(-tau))

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import exp, expm1, lgamma, log, log1p
 from typing import Any
 
@@ -41,10 +40,8 @@ class Moments:
     variance: float
 
 
-@cache
-def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x, w = np.polynomial.legendre.leggauss(40)
-    return x, w
+GAUSS = np.polynomial.legendre.leggauss(40)
+"""Nodes and weights on [-1, 1]."""
 
 
 def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
@@ -98,7 +95,7 @@ def second_difference(law: Gamma, a: float, low: float, step: float) -> float:
     # the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive, by Gauss's rule in
     # log(rate + low + v) on both halves: all digits but the last few
     base = law.rate + low
-    x, w = _rule()
+    x, w = GAUSS
     total = 0.0
     for start, end in ((0.0, step), (step, 2 * step)):
         first, last = log1p(start / base), log1p(end / base)

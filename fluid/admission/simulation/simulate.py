@@ -137,6 +137,7 @@ def run_policy(
     *,
     warmup: float = 0.0,
     most: int | None = None,
+    alive: int | None = None,
     grant_all: bool = False,
     python: bool = False,
 ) -> AdmissionRun:
@@ -152,6 +153,8 @@ def run_policy(
         Hours.
     most : int, optional
         Most deployments at once.
+    alive : int, optional
+        ``most_alive(world)``, where many policies run in one world.
     grant_all : bool
         Admit every deployment and grant every scale-out, beyond the capacity too.
     python : bool
@@ -172,7 +175,7 @@ def run_policy(
         refuse_infinite_mean(least + cluster.deployments.kappa, cluster.where)
         if code == SECOND:
             refuse_infinite_variance(least + 2 * cluster.deployments.kappa, cluster.where)
-    places = 1 + (most_alive(world) if moves else len(world.arrival))
+    places = 1 + ((alive or most_alive(world)) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     chosen = (horizons, places) if moves else (horizons[:1], 0)
     view = new_outlook(cluster, *chosen, policy.moments, policy.tolerance, policy.labelled)
@@ -324,8 +327,9 @@ def run_in_one_world(
     begin = process_time()
     small = cluster.arrival_rate * until <= SMALL_WORLD
     world = (_remembered if small else _drawn)(cluster, until, seed, replication, observations)
+    alive = most_alive(world)
     for policy in policies:
-        run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
+        run = run_policy(cluster, world, policy, until, warmup=warmup, most=most, alive=alive)
         end = process_time()
         runs.append((run, end - begin))
         begin = end
