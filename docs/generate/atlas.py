@@ -17,6 +17,7 @@ from bounds.results.statements import coverage
 from bounds.views.claims import FAILS
 from generate.evidence import CERTIFICATES, pictures
 from generate.text import code, hidden_toctree, plain, save, table
+from generate.theorems import statement_of
 
 RUN = "atlas/run.json"
 """The stored run: what ``packproof verify`` computed, by claim."""
@@ -108,6 +109,8 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
         parts += [caption + "\n"] if caption else []
     if claim.id in CERTIFICATES:
         parts.append(_certificates(claim, docs))
+    if claim.theorems:
+        parts.append(_theorems(claim))
     parts += [
         "## Check it yourself\n",
         f"```console\n$ packproof verify {claim.id}\n```\n",
@@ -138,6 +141,13 @@ def _certificates(claim: Claim, docs: Path) -> str:
         save(docs / folder / f"{name}.json", json.dumps(certificate, indent=1))
         parts.append(f"- {{download}}`{name}.json </{folder}/{name}.json>`: `packproof check {name}.json`")
     return "\n".join([*parts, ""])
+
+
+def _theorems(claim: Claim) -> str:
+    """Return the section that quotes the theorems of a claim."""
+    quoted = [f"```coq\n{statement_of(name)}\n```\n" for name in claim.theorems]
+    words = "Each with the variables and hypotheses of its section; the words are defined in `proofs/Model.v`.\n"
+    return "\n".join(["## What Coq checked\n", words, *quoted])
 
 
 def source_page(module: str) -> str:

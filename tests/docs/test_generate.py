@@ -70,6 +70,24 @@ def test_every_policy_has_a_line_of_its_own(tmp_path: Path) -> None:
     assert len(set(about)) == len(HOMES)
 
 
+def test_theorems_are_quoted_as_coq_has_them() -> None:
+    """A quotation is the text that Coq compiled, with what is declared around it, and nothing of other sections."""
+    from generate.theorems import STATEMENTS, statement_of
+
+    text = STATEMENTS.read_text(encoding="utf-8")
+    for name in STATEMENTS.with_name("theorems.txt").read_text(encoding="utf-8").split():
+        around, _, said = statement_of(name).partition("Theorem ")
+        assert f"Definition {said[:-1]}\n  := " in text, name
+        assert all(line in text for line in around.splitlines()), name
+    single = statement_of("SingleType.single_type_keeps")
+    assert {"v_ge0", "k_fits"} <= set(single.split())
+    assert "K_down" not in single
+    assert "st_run" in statement_of("Greedy.greedy_keeps")
+    assert "st_run" not in statement_of("Greedy.serves_all_optimal")
+    with pytest.raises(KeyError):
+        statement_of("Greedy.no_such_theorem")
+
+
 LATE = """
 import socket, sys, time
 made = socket.socket(socket.AF_UNIX)
