@@ -168,12 +168,12 @@ def test_exact_moments_are_quadratures(kappa: float) -> None:
     priors = Priors(Gamma(shape, 6 * shape), Gamma(2, 4), Gamma(60, 30), kappa, 0.05)
     exact = renewal.exact_moments(priors, 4, t)
     (mus, of_mu), (lams, of_lam), (sigmas, of_sigma) = (
-        nodes_of(law, count) for law, count in ((priors.mu, 120), (priors.lam, 24), (priors.sigma, 8))
+        nodes_of(law, count) for law, count in ((priors.mu, 80), (priors.lam, 24), (priors.sigma, 8))
     )
     total = np.zeros(2)
     for mu, weight in zip(mus, of_mu, strict=True):
         r, sigma = np.repeat(lams * mu ** (kappa - 1), len(sigmas)), np.tile(sigmas, len(lams))
-        visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 120)
+        visits = renewal.first_visits(r, sigma, 4, float(min(renewal.RANGE, mu * t)), 40)
         at_mu = renewal._sizes_given(visits, np.array([mu * t]))[:2, :, 0] @ np.outer(of_lam, of_sigma).ravel()
         total += weight * np.exp(-priors.delta * mu * t) * at_mu
     assert exact.alive == pytest.approx(total[0], abs=ABSOLUTE + exact.error)
