@@ -143,8 +143,7 @@ class SlotSteps:
                 jobs[server][c] -= 1
                 self._end(after, c, server)
                 self._functions.depart(after, server, c, draws)
-            for c in coming:
-                self._join(after, c)
+            after = self._joined(after, coming)
             limit = PATIENCE + 10 * (len(after.free) + int(after.counters[slotted.WAITING]))
             calls = 0
             while self._functions.refresh(after, draws):
@@ -179,13 +178,16 @@ class SlotSteps:
 
     def with_more(self, state: State, classes: Sequence[int]) -> State:
         """Return the state with more jobs of these classes behind those that wait."""
-        more = copied(state)
-        used = int(more.counters[slotted.WAITING]) + len(classes)
-        if used >= len(more.after):
-            more = slotted.with_places(more, 2 * used)
+        return self._joined(copied(state), classes)
+
+    def _joined(self, state: State, classes: Sequence[int]) -> State:
+        """Put jobs behind those that wait, in place as long as there are places for them."""
+        used = int(state.counters[slotted.WAITING]) + len(classes)
+        if used >= len(state.after):
+            state = slotted.with_places(state, 2 * used)
         for c in classes:
-            self._join(more, c)
-        return more
+            self._join(state, c)
+        return state
 
     def with_line(self, state: State, line: Sequence[int]) -> State:
         """Return the state with jobs of these classes, in the order of their arrival, for those that wait."""

@@ -22,6 +22,7 @@ from bounds.views.attack import AttackedPolicy, online_lines
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted.state import FIRST
 from fluid.simulation.state import QueueCommon, queue_fields, start
 from fluid.statistics import Interval
 from theory.compiled import step
@@ -142,6 +143,26 @@ def test_regimes() -> None:
     assert closed_sets([[1, 1], []]) == [[1]]
     assert sorted(map(sorted, closed_sets([[1], [0], [0, 3], [3]]))) == [[0, 1], [3]]
     assert len(set(queues(3, 2))) == 3 + 3 * 3 + 4
+
+
+@pytest.mark.parametrize("name", ["bf-js", "vqs", "vqs-bf"])
+def test_no_job_is_lost_however_many_wait(name: str) -> None:
+    """Slot after slot more jobs come than fit, and none ends: small ones that wait fill the server."""
+    cluster = Saturated(policy(name), additive([10], [[1], [4]]), 1)
+    node = cluster.begun()
+    for slot in range(1, 40):
+        node = cluster.offered(node, [2, 3])
+        rows, lines = cluster.contents(node)[0], cluster.waiting(node)
+        assert [n + w for n, w in zip(rows, lines, strict=True)] == [2 * slot, 3 * slot]
+    assert name == "vqs" or rows[0] + 4 * rows[1] == 10
+    state = node[0]
+    places = []
+    for line in state.lines:
+        at = line[FIRST]
+        while at >= 0:
+            places.append(int(at))
+            at = state.after[at]
+    assert len(set(places)) == len(places) == sum(lines), "each waiting job has a place of its own"
 
 
 def test_states_are_not_changed_by_what_follows() -> None:

@@ -415,24 +415,26 @@ def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, b
     "drain-rates",
     "Of the servers that drain, the one of highest rank gives a job for every departure: the rates at which the fluid "
     "path lets full servers of up to three configurations empty are those of the chain of their contents, state by "
-    "state, on random configurations and departure rates (relative tolerance 1e-9).",
+    "state, on random configurations and departure rates (relative tolerance 1e-9), for up to 3,000 joint contents; "
+    "beyond, the path takes means.",
     source="Algorithm 2",
     printed="at a departure a job of the type migrates from the reject-group server of highest rank that has one",
     evidence=Evidence.numeric,
     breaks=(LOWEST, "departures are half as many"),
 )
 def drain_rates(level: Level, broken: str) -> Outcome:
-    from fluid.limits.reservation.draining import emptying_rates
+    from fluid.limits.reservation.draining import emptying_rates, is_exact
 
-    generator, systems, off = np.random.default_rng(47), 60 if level is Level.quick else 1000, 0.0
-    for _ in range(systems):
+    generator, compared, off = np.random.default_rng(47), 0, 0.0
+    for _ in range(60 if level is Level.quick else 1000):
         types, most = int(generator.integers(1, 4)), int(generator.integers(1, 4))
         drawn = {tuple(row) for row in generator.integers(0, 3, (most, types)).tolist() if any(row)}
         configurations = sorted(drawn, reverse=True)
-        if not configurations:
+        if not configurations or not is_exact(configurations):
             continue
         rates = generator.uniform(0.2, 2.0, types)
         expected = _rates_by_states(configurations, rates / (2 if broken.startswith("departures") else 1), broken)
         emptied = emptying_rates(configurations, rates, np.ones(types))
         off = max(off, *(abs(a - b) / max(b, 1e-3) for a, b in zip(emptied, expected, strict=True)))
-    return Outcome(f"{systems} systems, {off:.0e} off at most", bool(off < 1e-9))
+        compared += 1
+    return Outcome(f"{compared} systems, {off:.0e} off at most", compared > 0 and bool(off < 1e-9))

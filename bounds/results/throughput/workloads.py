@@ -46,9 +46,9 @@ def _shrunk(law: Law, scale: Fraction) -> Law:
     "theorem-1",
     "Random laws of pieces and atoms, three nested partitions each: upper-rounded queues support at most what any "
     "schedule does (the certified upper bound), lower-rounded queues at least what some schedule does (the certified "
-    "lower bound), and finer partitions are nowhere further from it. Both meet: along partitions whose cells end at "
-    "the atoms, with 2, 4, 8 and 16 cells of equal probability for the rest, the gap never rises, and falls to a third "
-    "or less.",
+    "lower bound), and finer partitions are nowhere further from it. Both meet: along nested partitions with cells "
+    "that end at the atoms, and 2, 4, 8 and 16 cells of equal probability for the rest, the gap never rises, and falls "
+    "to a third or less.",
     source="Theorem 1",
     printed="there is a unique rho*, the limit of both roundings as partitions become finer",
     evidence=Evidence.certified,
@@ -90,10 +90,13 @@ def theorem_1(level: Level, broken: str) -> Outcome:
 
 
 def _gaps(law: Law, *, equal: bool) -> list[Fraction]:
-    """Return what rounding up lacks of rounding down, as a part of it, with 2, 4, 8 and 16 cells beside the atoms'."""
-    gaps = []
+    """Return what rounding up lacks of rounding down, as a part of it, with 2, 4, 8 and 16 cells beside the atoms'.
+
+    Each partition has the cuts of the one before, so that the gap cannot rise.
+    """
+    gaps, cuts = [], set[Fraction]()
     for cells in (2, 4, 8, 16):
-        cuts = {end for size, _ in law.atoms for end in (size, size - Fraction(1, 200 * cells))}
+        cuts |= {end for size, _ in law.atoms for end in (size, size - Fraction(1, 200 * cells))}
         if law.pieces:
             mass = total(piece.probability for piece in law.pieces)
             rest = Law((), tuple(replace(piece, probability=piece.probability / mass) for piece in law.pieces))
