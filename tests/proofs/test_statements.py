@@ -17,7 +17,7 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "1b33816ecfc67c34"
+DIGEST = "4d2ae94a301cd01d"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
 SAID = ("Model", "CertificateModel", "Statements")
 
