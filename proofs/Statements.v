@@ -2,7 +2,7 @@
 
     Every theorem of theorems.txt with its statement in full. A definition below, [name : statement := proof], compiles
     only if the proof, a theorem of the file that is named, has this statement. What the words mean is defined in
-    Model.v, and for the checkers in CertificateModel.v. *)
+    Model.v, for the checkers in CertificateModel.v, and for both in BridgeModel.v. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
@@ -10,6 +10,7 @@ From packproof Require Greedy Constant Existence Permutation Sequential Tight On
 From packproof Require Cells SectionFive.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
+From packproof Require BridgeModel Bridge.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -358,6 +359,20 @@ Definition check_sound : forall c, Checker.check c = true ->
   /\ guarantee c * optimal_reward c <= greedy_reward c
   /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c
   := Checker.check_sound.
+
+(** What it accepts is a greedy run and an assignment in the sense of Model.v, with numbers in any ordered field, ... *)
+Definition accepted_run : forall (F : realFieldType) c, Checker.check c = true -> let m := model c in exists st a,
+  [/\ Model.greedy_run_with_ties (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.reward_of F m)
+        (@BridgeModel.work_of F m) st,
+      Model.earned (@BridgeModel.share F m) (@BridgeModel.reward_of F m) st = BridgeModel.of_Q F (greedy_reward c),
+      Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) a &
+      Model.value (@BridgeModel.reward_of F m) a = BridgeModel.of_Q F (optimal_reward c)]
+  := Bridge.accepted_run.
+
+(** ... so that the theorems on greedy runs hold of it: greedy earns at least 0.632 of the optimum. *)
+Definition accepted_keeps_632 : forall c, Checker.check c = true ->
+  (79 # 125) * optimal_reward c <= greedy_reward c
+  := Bridge.accepted_keeps_632.
 
 (** What the checker of traffic intensities accepts is true: the columns carry the workload if there are that many times
     as many servers, no fewer do, and the workload is supportable if it is below 1. *)

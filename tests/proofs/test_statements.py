@@ -17,9 +17,9 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "4d2ae94a301cd01d"
+DIGEST = "e4bdd606d085fc4a"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
-SAID = ("Model", "CertificateModel", "Statements")
+SAID = ("Model", "CertificateModel", "BridgeModel", "Statements")
 
 
 def code(text: str) -> str:
