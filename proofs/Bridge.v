@@ -80,6 +80,12 @@ Proof. by rewrite {1}/BridgeModel.of_Q /= BinInt.Pos2Z.inj_mul !of_ZM of_ZD !of_
 Lemma of_QM a b : of_Q (QArith_base.Qmult a b) = of_Q a * of_Q b.
 Proof. by rewrite {1}/BridgeModel.of_Q /= BinInt.Pos2Z.inj_mul !of_ZM mulf_div. Qed.
 
+Lemma of_QB a b : of_Q (QArith_base.Qminus a b) = of_Q a - of_Q b.
+Proof.
+rewrite of_QD; congr (_ + _); rewrite /BridgeModel.of_Q /= -mulNr; congr (_ / _).
+by rewrite /BridgeModel.of_Z BinInt.Z.opp_involutive opprB.
+Qed.
+
 Lemma of_Q_int z : of_Q (QArith_base.inject_Z z) = of_Z z.
 Proof. by rewrite /BridgeModel.of_Q /= of_Z1 divr1. Qed.
 
@@ -114,6 +120,12 @@ elim: a b j => [|x a IH] [|y b] j //= => [_|[H]]; first by rewrite nth_nil of_Q0
 by case: j => [|j] /=; rewrite ?of_QD ?IH.
 Qed.
 
+Lemma at_minus a b j : size a = size b -> at_Q (minus a b) j = at_Q a j - at_Q b j.
+Proof.
+elim: a b j => [|x a IH] [|y b] j //= => [_|[H]]; first by rewrite nth_nil of_Q0 subr0.
+by case: j => [|j] /=; rewrite ?of_QB ?IH.
+Qed.
+
 Lemma at_times x a j : at_Q (times x a) j = of_Q x * at_Q a j.
 Proof.
 rewrite /times; elim: a j => [|y a IH] [|j] /=; rewrite ?nth_nil ?of_Q0 ?mulr0 ?of_QM //.
@@ -124,6 +136,9 @@ Proof. by elim: k j => [|s k IH] [|j] /=; rewrite ?nth_nil ?of_Q0 ?of_Z0 ?of_Q_i
 
 Lemma at_repeat n j : at_Q (List.repeat Q0 n) j = 0.
 Proof. by elim: n j => [|n IH] [|j] /=; rewrite ?of_Q0. Qed.
+
+Lemma size_minus a b : size a = size b -> size (minus a b) = size b.
+Proof. by elim: a b => [|x a IH] [|y b] //= [/IH ->]. Qed.
 
 Lemma size_plus a b : size a = size b -> size (CertificateModel.plus a b) = size b.
 Proof. by elim: a b => [|x a IH] [|y b] //= [/IH ->]. Qed.
@@ -223,11 +238,15 @@ move=> p k k' H le; have [_ R] := pool_ok p; apply: (Shapes.feasible_down _ _ _ 
   by apply: List.Forall_cons => //; apply: Znat.Nat2Z.is_nonneg.
 Qed.
 
-Lemma reward_numbers (k : 'I_J -> nat) : Model.reward reward_of k = of_Q (worth (rewards m) (numbers k)).
+Lemma worth_numbers a (k : 'I_J -> nat) : size a = J ->
+  Model.reward (@entry_of F m a) k = of_Q (worth a (numbers k)).
 Proof.
-rewrite (of_worth F size_rewards (size_numbers k)) /Model.reward; apply: eq_bigr => j _.
+move=> S; rewrite (of_worth F S (size_numbers k)) /Model.reward; apply: eq_bigr => j _.
 by rewrite nth_numbers of_Z_nat.
 Qed.
+
+Lemma reward_numbers (k : 'I_J -> nat) : Model.reward reward_of k = of_Q (worth (rewards m) (numbers k)).
+Proof. exact: worth_numbers. Qed.
 
 (** ** Greedy runs *)
 
@@ -452,14 +471,57 @@ Lemma assignment_value : Model.value reward_of (assignment_of columns jobs) = of
 Proof. by rewrite /value (of_inner F size_rewards assigned_size). Qed.
 
 End Assigned.
+
+(** ** Prices *)
+
+(** Weak duality in the model: prices of slots and servers bound every assignment. *)
+Lemma model_bound (beta : 'I_J -> F) (gamma : 'I_P -> F) a :
+  (forall j, 0 <= beta j <= reward_of j) -> (forall p, 0 <= gamma p) ->
+  (forall p k, can_hold p k -> Model.reward beta k <= gamma p) -> Model.feasible share can_hold work_of a ->
+  Model.value reward_of a <= \sum_j (reward_of j - beta j) * work_of j + \sum_p share p * gamma p.
+Proof.
+move=> B G0 G A; apply: le_trans (_ : _ <= \sum_j (reward_of j - beta j) * work_of j
+  + \sum_p \sum_(c <- Model.columns a p) c.2 * Model.reward beta c.1) _; last first.
+  by rewrite ler_add2l; apply: ler_sum => p _; apply: (Greedy.sum_columns_le A (G0 p) (G p)).
+have -> : \sum_p \sum_(c <- Model.columns a p) c.2 * Model.reward beta c.1
+    = \sum_j beta j * \sum_p \sum_(c <- Model.columns a p) c.2 * (c.1 j)%:R.
+  under [RHS]eq_bigr do rewrite mulr_sumr.
+  rewrite exchange_big /=; apply: eq_bigr => p _; under [RHS]eq_bigr do rewrite mulr_sumr.
+  rewrite exchange_big /=; apply: eq_bigr => c _; rewrite /Model.reward mulr_sumr.
+  by apply: eq_bigr => j _; rewrite mulrCA.
+rewrite /Model.value -big_split /=; apply: ler_sum => j _; have /andP [b0 b1] := B j.
+rewrite -{1}(subrK (beta j) (reward_of j)) mulrDl; apply: ler_add; apply: ler_wpmul2l; rewrite ?subr_ge0 //.
+  by have /andP [] := Model.feasible_jobs A j.
+exact: (Model.feasible_slots A).
+Qed.
+
+Lemma prices_model beta gamma a :
+  List.Forall2 (fun b x => QArith_base.Qle Q0 b /\ QArith_base.Qle b x) beta (rewards m) ->
+  List.Forall2 (server_price J beta) (pools m) gamma -> Model.feasible share can_hold work_of a ->
+  Model.value reward_of a
+  <= of_Q (QArith_base.Qplus (inner (minus (rewards m) beta) (workload m)) (inner gamma (List.map fst (pools m)))).
+Proof.
+move=> B G A; have [Sb Eb] := forall2_nth Q0 Q0 B; have [Sg Eg] := forall2_nth (Q0, Listed [::]) Q0 G.
+have {}Sb : size beta = J by rewrite Sb.
+rewrite of_QD (@of_inner F J) ?size_minus ?Sb ?size_workload // (@of_inner F P) ?size_map -?Sg //.
+apply: le_trans (@model_bound (@entry_of F m beta) (fun p => at_Q gamma p) a _ _ _ A) _ => [j|p|p k K|].
+- have [|b0 b1] := Eb j; first by rewrite Sb.
+  by rewrite -(of_Q0 F) !of_Q_le.
+- by have [b0 _] := Eg p (ltn_ord p); rewrite -(of_Q0 F); apply: of_Q_le.
+- by have [_ W] := Eg p (ltn_ord p); rewrite worth_numbers //; apply/of_Q_le/W.
+- apply: ler_add; apply: ler_sum => i _; first by rewrite at_minus ?Sb.
+  by rewrite mulrC (nth_map (Q0, Listed [::])).
+Qed.
 End Instance.
 
-(** ** Theorem: what the checker accepts is a greedy run and an assignment of the model. *)
+(** ** Theorem: what the checker accepts is a greedy run and an optimal assignment of the model. *)
 Theorem accepted_run (F : realFieldType) c : Checker.check c = true -> let m := model c in exists st a,
   [/\ Model.greedy_run_with_ties (@share F m) (@can_hold m) (@reward_of F m) (@work_of F m) st,
       Model.earned (@share F m) (@reward_of F m) st = of_Q F (greedy_reward c),
-      Model.feasible (@share F m) (@can_hold m) (@work_of F m) a &
-      Model.value (@reward_of F m) a = of_Q F (optimal_reward c)].
+      Model.feasible (@share F m) (@can_hold m) (@work_of F m) a,
+      Model.value (@reward_of F m) a = of_Q F (optimal_reward c) &
+      forall b, Model.feasible (@share F m) (@can_hold m) (@work_of F m) b ->
+        Model.value (@reward_of F m) b <= of_Q F (optimal_reward c)].
 Proof.
 move=> C m; have ok := Shapes.check_model_ok _ C.
 have [[jobs [A V]] [_ [[st [R [E _]]] _]]] := Checker.check_sound _ C.
@@ -468,6 +530,8 @@ exists (map (@stage_of F m) st), (assignment_of F m (columns c) jobs); split.
 - by rewrite (run_earned F R); apply: of_Q_eq.
 - exact: assignment_feasible.
 - by rewrite (assignment_value F ok A); apply: of_Q_eq.
+- move=> b Fb; have [B [G D]] := Checker.check_prices _ C.
+  by rewrite -(of_Q_eq F D); apply: prices_model.
 Qed.
 
 (** So the theorems on greedy runs hold of it: greedy earns at least 0.632 of the optimum. *)
@@ -476,7 +540,7 @@ Proof.
 move=> C; have ok := Shapes.check_model_ok _ C; pose F := [realFieldType of rat].
 case: (QArith_base.Qlt_le_dec (greedy_reward c) (QArith_base.Qmult Shapes.share_632 (optimal_reward c))) => //.
 move=> /(of_Q_lt F); rewrite of_QM ltNge => /negP [].
-have [st [a [[R _] E A V]]] := accepted_run F C; rewrite -E -V.
+have [st [a [[R _] E A V _]]] := accepted_run F C; rewrite -E -V.
 have w0 p : 0 <= @share F (model c) p := ltW (share_gt0 F ok p).
 have u0 j : 0 <= @reward_of F (model c) j := ltW (reward_of_gt0 F ok j).
 suff -> : of_Q F Shapes.share_632 = 79%:R / 125%:R.

@@ -234,6 +234,32 @@ Definition check (c : certificate) : bool :=
       && Qle_bool (guarantee_stagewise c * optimal_reward c) (greedy_reward c)
   end.
 
+(** The prices prove the optimum. *)
+Lemma check_prices c : check c = true -> let m := model c in
+  Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)
+  /\ Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)
+  /\ inner (minus (rewards m) (slot_prices c)) (workload m) + inner (server_prices c) (map fst (pools m))
+     == optimal_reward c.
+Proof.
+  intros E m. unfold check in E. fold m in E. destruct (scale (rewards m)).
+  destruct (run m l (order c) (repeat true (types m)) (workload m) 1) as [stages|]; [|now rewrite andb_false_r in E].
+  destruct (guarantees m (map fst stages)). repeat rewrite andb_true_iff in E.
+  destruct E as [[M' _] [[[[[[[[[_ Beta] _] Gam] Dual] _] _] _] _] _]].
+  apply Qeq_bool_iff in Dual.
+  assert (B : Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)).
+  { eapply forall2b_true; [|exact Beta]. intros b x H. apply andb_true_iff in H.
+    destruct H. split; now apply Qle_bool_iff. }
+  assert (B0 : Forall (fun x => 0 <= x) (slot_prices c)).
+  { clear - B. induction B as [|b x ? ? [H _] _ IH]; constructor; auto. }
+  assert (G : Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)).
+  { pose proof (dearests_prices m (slot_prices c) B0 M') as D. clear - D Gam. revert D Gam.
+    generalize (dearests m (slot_prices c)). generalize (server_prices c). intros gs ds D. revert gs.
+    induction D as [|p d ps ds [D0 D] _ IH]; intros [|g gs] E; simpl in E; try easy; constructor;
+      apply andb_true_iff in E; destruct E as [E E']; auto.
+    apply Qeq_bool_iff in E. split; [now rewrite E|]. intros k F. rewrite E. auto. }
+  now split.
+Qed.
+
 (** ** Theorem: what the checker accepts is true. *)
 Theorem check_sound (c : certificate) : check c = true ->
   let m := model c in
@@ -248,28 +274,17 @@ Theorem check_sound (c : certificate) : check c = true ->
   /\ guarantee c * optimal_reward c <= greedy_reward c
   /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c.
 Proof.
-  intros E m. unfold check in E. fold m in E.
-  destruct (scale (rewards m)) as [d z] eqn:Sc.
+  intros E m. destruct (check_prices c E) as [B [G Dual]]. fold m in B, G, Dual.
+  unfold check in E. fold m in E. destruct (scale (rewards m)) as [d z] eqn:Sc.
   destruct (run m z (order c) (repeat true (types m)) (workload m) 1) as [stages|]; [|now rewrite andb_false_r in E].
   destruct (guarantees m (map fst stages)) as [product stagewise].
   repeat rewrite andb_true_iff in E.
-  destruct E as [[M S] [[[[[[[[[[[[[[[_ Same] Run] Earn] Cols] Jobs] Prim] Beta] _] Gam] Dual] Rat] _] _] G1] G2]].
-  pose proof M as M'. unfold model_ok in M. repeat rewrite andb_true_iff in M. destruct M as [[[[[U _] _] _] _] R].
+  destruct E as [[M S] [[[[[[[[[[[[[[[_ Same] Run] Earn] Cols] Jobs] Prim] _] _] _] _] Rat] _] _] G1] G2]].
+  unfold model_ok in M. repeat rewrite andb_true_iff in M. destruct M as [[[[[U _] _] _] _] R].
   assert (N : Forall (fun x => 0 <= x) (rewards m)).
   { apply Forall_forall. intros x Hx. rewrite forallb_forall in U. specialize (U x Hx).
     now apply Qlt_le_weak, positive_b. }
-  assert (B : Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)).
-  { eapply forall2b_true; [|exact Beta]. intros b x H. apply andb_true_iff in H.
-    destruct H. split; now apply Qle_bool_iff. }
-  assert (B0 : Forall (fun x => 0 <= x) (slot_prices c)).
-  { clear - B. induction B as [|b x ? ? [H _] _ IH]; constructor; auto. }
-  assert (G : Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)).
-  { pose proof (dearests_prices m (slot_prices c) B0 M') as D. clear - D Gam. revert D Gam.
-    generalize (dearests m (slot_prices c)). generalize (server_prices c). intros gs ds D. revert gs.
-    induction D as [|p d ps ds [D0 D] _ IH]; intros [|g gs] E; simpl in E; try easy; constructor;
-      apply andb_true_iff in E; destruct E as [E E']; auto.
-    apply Qeq_bool_iff in E. split; [now rewrite E|]. intros k F. rewrite E. auto. }
-  apply Qeq_bool_iff in Earn. apply Qeq_bool_iff in Prim. apply Qeq_bool_iff in Dual.
+  apply Qeq_bool_iff in Earn. apply Qeq_bool_iff in Prim.
   apply Qle_bool_iff in G1. apply Qle_bool_iff in G2.
   split; [|split; [|split; [|split; [|split]]]]; auto.
   - exists (slots (types m) (concat (columns c))). split; [|exact Prim]. split; [|split].

@@ -360,13 +360,16 @@ Definition check_sound : forall c, Checker.check c = true ->
   /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c
   := Checker.check_sound.
 
-(** What it accepts is a greedy run and an assignment in the sense of Model.v, with numbers in any ordered field, ... *)
+(** What it accepts is a greedy run and an optimal assignment in the sense of Model.v, with numbers in any ordered
+    field, ... *)
 Definition accepted_run : forall (F : realFieldType) c, Checker.check c = true -> let m := model c in exists st a,
   [/\ Model.greedy_run_with_ties (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.reward_of F m)
         (@BridgeModel.work_of F m) st,
       Model.earned (@BridgeModel.share F m) (@BridgeModel.reward_of F m) st = BridgeModel.of_Q F (greedy_reward c),
-      Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) a &
-      Model.value (@BridgeModel.reward_of F m) a = BridgeModel.of_Q F (optimal_reward c)]
+      Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) a,
+      Model.value (@BridgeModel.reward_of F m) a = BridgeModel.of_Q F (optimal_reward c) &
+      forall b, Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) b ->
+        (Model.value (@BridgeModel.reward_of F m) b <= BridgeModel.of_Q F (optimal_reward c))%R]
   := Bridge.accepted_run.
 
 (** ... so that the theorems on greedy runs hold of it: greedy earns at least 0.632 of the optimum. *)

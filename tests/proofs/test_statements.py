@@ -17,7 +17,7 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "e4bdd606d085fc4a"
+DIGEST = "89450f7b2b9c042b"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
 SAID = ("Model", "CertificateModel", "BridgeModel", "Statements")
 
