@@ -169,10 +169,37 @@ Fixpoint descending (cs : list (list Z * Q)) : bool :=
   | _ => true
   end.
 
-Definition columns_b (m : instance) (columns : list (list (list Z * Q))) : bool :=
-  forall2b (fun p cs => forallb (fun c => feasible_b (types m) (snd p) (fst c) && negb (Qle_bool (snd c) 0)
-                                          && existsb (fun s => negb (s =? 0)%Z) (fst c)) cs
-                        && descending cs && Qle_bool (sum (map snd cs)) (fst p)) (pools m) columns.
+Definition mixture_b (K : list Z -> bool) (cs : list (list Z * Q)) (share : Q) : bool :=
+  forallb (fun c => K (fst c) && negb (Qle_bool (snd c) 0) && existsb (fun s => negb (s =? 0)%Z) (fst c)) cs
+  && descending cs && Qle_bool (sum (map snd cs)) share.
+
+Lemma mixture_b_true (K : list Z -> bool) (R : list Z -> Prop) cs share :
+  (forall k, K k = true -> R k) -> mixture_b K cs share = true -> mixture R cs share.
+Proof.
+  intros I E. unfold mixture_b in E. repeat rewrite andb_true_iff in E. destruct E as [[E _] L].
+  split; [|now apply Qle_bool_iff]. apply Forall_forall. intros c H. rewrite forallb_forall in E. specialize (E c H).
+  repeat rewrite andb_true_iff in E. destruct E as [[E P] _]. split; [now apply I|]. now apply Qlt_le_weak, positive_b.
+Qed.
+
+(** Columns for each pool, if there are [z] times as many servers. *)
+Definition columns_b (m : instance) (z : Q) (columns : list (list (list Z * Q))) : bool :=
+  forall2b (fun p cs => mixture_b (feasible_b (types m) (snd p)) cs (z * fst p)) (pools m) columns.
+
+Lemma columns_b_true m z columns : columns_b m z columns = true ->
+  Forall2 (fun p cs => mixture (feasible (types m) (snd p)) cs (z * fst p)) (pools m) columns.
+Proof. apply forall2b_true. intros p cs. apply mixture_b_true. intros k. apply feasible_b_true. Qed.
+
+(** The greatest value of a configuration of each pool. *)
+Definition dearests (m : instance) (beta : list Q) : list Q := map (fun p => dearest (types m) beta (snd p)) (pools m).
+
+Lemma dearests_prices m beta : Forall (fun x => 0 <= x) beta -> model_ok m = true ->
+  Forall2 (server_price (types m) beta) (pools m) (dearests m beta).
+Proof.
+  intros N M. apply andb_true_iff in M. destruct M as [_ M]. unfold dearests.
+  induction (pools m) as [|p ps IH]; simpl in *; constructor; apply andb_true_iff in M; destruct M.
+  - destruct p. now apply dearest_price.
+  - auto.
+Qed.
 
 Definition same_stage (every : bool) (a : stage * list nat) (b : list (list Z) * Q * list nat) : bool :=
   forall2b (forall2b Z.eqb) (confs (fst a)) (fst (fst b)) && Qeq_bool (frac (fst a)) (snd (fst b))
@@ -192,12 +219,12 @@ Definition check (c : certificate) : bool :=
       && forall2b (same_stage (every_end c)) stages (listed c)
       && greedy_run_b m z st
       && Qeq_bool (earned m st) (greedy_reward c)
-      && columns_b m (columns c)
+      && columns_b m 1 (columns c)
       && forall2b (fun y r => Qle_bool 0 y && Qle_bool y r) jobs (workload m)
       && Qeq_bool (value m jobs) (optimal_reward c)
       && forall2b (fun b x => Qle_bool 0 b && Qle_bool b x) (slot_prices c) (rewards m)
       && forall2b (fun b r => negb (Qeq_bool r 0) || Qeq_bool b 0) (slot_prices c) (workload m)
-      && forall2b (server_price_b (types m) (slot_prices c)) (pools m) (server_prices c)
+      && forall2b Qeq_bool (server_prices c) (dearests m (slot_prices c))
       && Qeq_bool (inner (minus (rewards m) (slot_prices c)) (workload m)
                    + inner (server_prices c) (map fst (pools m))) (optimal_reward c)
       && (if Qeq_bool (optimal_reward c) 0 then Qeq_bool (ratio c) 1
@@ -206,6 +233,32 @@ Definition check (c : certificate) : bool :=
       && Qle_bool (guarantee c * optimal_reward c) (greedy_reward c)
       && Qle_bool (guarantee_stagewise c * optimal_reward c) (greedy_reward c)
   end.
+
+(** The prices prove the optimum. *)
+Lemma check_prices c : check c = true -> let m := model c in
+  Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)
+  /\ Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)
+  /\ inner (minus (rewards m) (slot_prices c)) (workload m) + inner (server_prices c) (map fst (pools m))
+     == optimal_reward c.
+Proof.
+  intros E m. unfold check in E. fold m in E. destruct (scale (rewards m)).
+  destruct (run m l (order c) (repeat true (types m)) (workload m) 1) as [stages|]; [|now rewrite andb_false_r in E].
+  destruct (guarantees m (map fst stages)). repeat rewrite andb_true_iff in E.
+  destruct E as [[M' _] [[[[[[[[[_ Beta] _] Gam] Dual] _] _] _] _] _]].
+  apply Qeq_bool_iff in Dual.
+  assert (B : Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)).
+  { eapply forall2b_true; [|exact Beta]. intros b x H. apply andb_true_iff in H.
+    destruct H. split; now apply Qle_bool_iff. }
+  assert (B0 : Forall (fun x => 0 <= x) (slot_prices c)).
+  { clear - B. induction B as [|b x ? ? [H _] _ IH]; constructor; auto. }
+  assert (G : Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)).
+  { pose proof (dearests_prices m (slot_prices c) B0 M') as D. clear - D Gam. revert D Gam.
+    generalize (dearests m (slot_prices c)). generalize (server_prices c). intros gs ds D. revert gs.
+    induction D as [|p d ps ds [D0 D] _ IH]; intros [|g gs] E; simpl in E; try easy; constructor;
+      apply andb_true_iff in E; destruct E as [E E']; auto.
+    apply Qeq_bool_iff in E. split; [now rewrite E|]. intros k F. rewrite E. auto. }
+  now split.
+Qed.
 
 (** ** Theorem: what the checker accepts is true. *)
 Theorem check_sound (c : certificate) : check c = true ->
@@ -221,35 +274,22 @@ Theorem check_sound (c : certificate) : check c = true ->
   /\ guarantee c * optimal_reward c <= greedy_reward c
   /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c.
 Proof.
-  intros E m. unfold check in E. fold m in E.
-  destruct (scale (rewards m)) as [d z] eqn:Sc.
+  intros E m. destruct (check_prices c E) as [B [G Dual]]. fold m in B, G, Dual.
+  unfold check in E. fold m in E. destruct (scale (rewards m)) as [d z] eqn:Sc.
   destruct (run m z (order c) (repeat true (types m)) (workload m) 1) as [stages|]; [|now rewrite andb_false_r in E].
   destruct (guarantees m (map fst stages)) as [product stagewise].
   repeat rewrite andb_true_iff in E.
-  destruct E as [[M S] [[[[[[[[[[[[[[[_ Same] Run] Earn] Cols] Jobs] Prim] Beta] _] Gam] Dual] Rat] _] _] G1] G2]].
+  destruct E as [[M S] [[[[[[[[[[[[[[[_ Same] Run] Earn] Cols] Jobs] Prim] _] _] _] _] Rat] _] _] G1] G2]].
   unfold model_ok in M. repeat rewrite andb_true_iff in M. destruct M as [[[[[U _] _] _] _] R].
   assert (N : Forall (fun x => 0 <= x) (rewards m)).
   { apply Forall_forall. intros x Hx. rewrite forallb_forall in U. specialize (U x Hx).
     now apply Qlt_le_weak, positive_b. }
-  assert (B : Forall2 (fun b x => 0 <= b <= x) (slot_prices c) (rewards m)).
-  { eapply forall2b_true; [|exact Beta]. intros b x H. apply andb_true_iff in H.
-    destruct H. split; now apply Qle_bool_iff. }
-  assert (B0 : Forall (fun x => 0 <= x) (slot_prices c)).
-  { clear - B. induction B as [|b x ? ? [H _] _ IH]; constructor; auto. }
-  assert (G : Forall2 (server_price (types m) (slot_prices c)) (pools m) (server_prices c)).
-  { clear - Gam R B0. revert Gam R. generalize (server_prices c). induction (pools m) as [|p ps IH]; intros [|g gs];
-      simpl; try easy; try (now constructor).
-    intros H1 H2. apply andb_true_iff in H1. apply andb_true_iff in H2. destruct H1, H2.
-    constructor; auto. now apply server_price_b_true. }
-  apply Qeq_bool_iff in Earn. apply Qeq_bool_iff in Prim. apply Qeq_bool_iff in Dual.
+  apply Qeq_bool_iff in Earn. apply Qeq_bool_iff in Prim.
   apply Qle_bool_iff in G1. apply Qle_bool_iff in G2.
   split; [|split; [|split; [|split; [|split]]]]; auto.
   - exists (slots (types m) (concat (columns c))). split; [|exact Prim]. split; [|split].
-    + eapply forall2b_true; [|exact Cols]. intros p cs H. repeat rewrite andb_true_iff in H.
-      destruct H as [[H _] H']. split; [|now apply Qle_bool_iff]. apply Forall_forall. intros x Hx.
-      rewrite forallb_forall in H. specialize (H x Hx). repeat rewrite andb_true_iff in H.
-      destruct H as [[H1 H2] _]. split; [now apply feasible_b_true|].
-      now apply Qlt_le_weak, positive_b.
+    + eapply weaker; [|exact (columns_b_true _ _ _ Cols)]. intros p cs [H L]. split; [exact H|].
+      now rewrite Qmult_1_l in L.
     + eapply forall2b_true; [|exact Jobs]. intros y r H. apply andb_true_iff in H.
       destruct H. split; now apply Qle_bool_iff.
     + clear. induction (slots (types m) (concat (columns c))); constructor; auto. lra.

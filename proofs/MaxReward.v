@@ -23,6 +23,9 @@ Lemma true_forall2b {A B} (f : A -> B -> bool) (R : A -> B -> Prop) a b :
   (forall x y, R x y -> f x y = true) -> Forall2 R a b -> forall2b f a b = true.
 Proof. intros H. induction 1; simpl; auto. apply andb_true_iff. auto. Qed.
 
+Lemma weaker {A B} (R R' : A -> B -> Prop) a b : (forall x y, R x y -> R' x y) -> Forall2 R a b -> Forall2 R' a b.
+Proof. induction 2; constructor; auto. Qed.
+
 Lemma same_length {A B} (R : A -> B -> Prop) a b : Forall2 R a b -> length a = length b.
 Proof. induction 1; simpl; congruence. Qed.
 
@@ -119,6 +122,22 @@ Definition scale (a : list Q) : Z * list Z :=
 
 Definition scaled_ok (d : Z) (a : list Q) (z : list Z) : bool :=
   (0 <? d)%Z && forall2b (fun q x => Qeq_bool (q * inject_Z d) (inject_Z x)) a z.
+
+(** It is one. *)
+Lemma scale_ok a : scaled_ok (fst (scale a)) a (snd (scale a)) = true.
+Proof.
+  unfold scale, scaled_ok. simpl. apply andb_true_iff. split.
+  - apply Z.ltb_lt. induction a as [|q a IH]; simpl; [lia|]. pose proof (Z.lcm_nonneg
+      (fold_right (fun q d => Z.lcm d (Zpos (Qden q))) 1%Z a) (Zpos (Qden q))) as L.
+    pose proof (Z.lcm_eq_0 (fold_right (fun q d => Z.lcm d (Zpos (Qden q))) 1%Z a) (Zpos (Qden q))). lia.
+  - assert (D : forall q, In q a -> Z.divide (Zpos (Qden q)) (fold_right (fun q d => Z.lcm d (Zpos (Qden q))) 1%Z a)).
+    { induction a as [|q a IH]; simpl; [easy|]. intros p [<-|H]; [apply Z.divide_lcm_r|].
+      eapply Z.divide_trans; [exact (IH _ H)|apply Z.divide_lcm_l]. }
+    revert D. generalize (fold_right (fun q d => Z.lcm d (Zpos (Qden q))) 1%Z a) as d. intros d.
+    induction a as [|q a IH]; simpl; [easy|]. intros D. apply andb_true_iff. split; [|auto].
+    destruct (D q (or_introl eq_refl)) as [x ->]. rewrite Z.div_mul by easy. apply Qeq_bool_iff.
+    unfold Qeq, Qmult, inject_Z. simpl. rewrite Pos.mul_1_r. ring.
+Qed.
 
 Lemma scaled_worth d a z k : scaled_ok d a z = true -> worth a k * inject_Z d == inject_Z (zworth z k).
 Proof.

@@ -50,19 +50,35 @@ Proof.
   assert (0 <= b * (t - a)) by (apply Qmult_le_0_compat; lra). nra.
 Qed.
 
-Lemma columns_le J beta p cs gamma : server_price J beta p gamma ->
-  Forall (fun c => feasible J (snd p) (fst c) /\ 0 <= snd c) cs -> sum (map snd cs) <= fst p ->
-  sum (map (fun c => snd c * worth beta (fst c)) cs) <= gamma * fst p.
+(** A mixture is worth at most its share of servers at the greatest value of a configuration. *)
+Lemma mixture_le (K : list Z -> Prop) beta gamma columns share :
+  0 <= gamma -> (forall k, K k -> worth beta k <= gamma) -> mixture K columns share ->
+  sum (map (fun c => snd c * worth beta (fst c)) columns) <= gamma * share.
 Proof.
-  intros [G W] H S.
-  assert (E : sum (map (fun c => snd c * worth beta (fst c)) cs) <= gamma * sum (map snd cs)).
+  intros G W [H S].
+  assert (E : sum (map (fun c => snd c * worth beta (fst c)) columns) <= gamma * sum (map snd columns)).
   { clear S. induction H as [|c cs [F X] H IH]; simpl; [lra|]. specialize (W _ F).
     assert (0 <= snd c * (gamma - worth beta (fst c))) by (apply Qmult_le_0_compat; lra). nra. }
-  assert (0 <= gamma * (fst p - sum (map snd cs))) by (apply Qmult_le_0_compat; lra). nra.
+  assert (0 <= gamma * (share - sum (map snd columns))) by (apply Qmult_le_0_compat; lra). nra.
 Qed.
 
 Lemma sum_app a b : sum (a ++ b) == sum a + sum b.
 Proof. induction a as [|x a IH]; simpl; [ring|]. rewrite IH. ring. Qed.
+
+(** All pools together, if there are [z] times as many servers. *)
+Lemma pools_le m beta gamma z columns :
+  Forall2 (server_price (types m) beta) (pools m) gamma ->
+  Forall2 (fun p cs => mixture (feasible (types m) (snd p)) cs (z * fst p)) (pools m) columns ->
+  inner beta (slots (types m) (concat columns)) <= z * inner gamma (map fst (pools m)).
+Proof.
+  intros G C. assert (L : Forall (fun c => length (fst c) = types m) (concat columns)).
+  { clear G. induction C as [|p cs ps css [H _] _ IH]; simpl; [constructor|].
+    apply Forall_app. split; [|exact IH]. eapply Forall_impl; [|exact H]. intros c [[E _] _]. exact E. }
+  rewrite (inner_slots _ _ _ L). clear L. revert columns C; induction G as [|p g ps gs [H W] G IH]; intros columns C.
+  - inversion C; subst. simpl. lra.
+  - inversion C as [|? cs ? css M C']; subst. simpl. rewrite map_app, sum_app.
+    specialize (IH _ C'). pose proof (mixture_le _ _ _ _ _ H W M). lra.
+Qed.
 
 (** ** Weak duality: prices bound what any assignment earns. *)
 Theorem prices_bound m beta gamma columns jobs :
@@ -72,42 +88,33 @@ Theorem prices_bound m beta gamma columns jobs :
 Proof.
   intros B G [C [Y S]]. unfold value.
   eapply Qle_trans; [apply (price_split _ _ _ _ _ B Y S)|]. apply Qplus_le_r.
-  assert (L : Forall (fun c => length (fst c) = types m) (concat columns)).
-  { clear - C. induction C as [|p cs ps css [H _] _ IH]; simpl; [constructor|].
-    apply Forall_app. split; [|exact IH]. eapply Forall_impl; [|exact H]. intros c [[E _] _]. exact E. }
-  rewrite (inner_slots _ _ _ L). clear - C G. revert columns C; induction G as [|p g ps gs H G IH]; intros columns C.
-  - inversion C; subst. simpl. lra.
-  - inversion C as [|? cs ? css [F T] C']; subst. simpl. rewrite map_app, sum_app.
-    specialize (IH _ C'). pose proof (columns_le _ _ _ _ _ H F T). lra.
+  rewrite <- (Qmult_1_l (inner gamma _)). apply pools_le; [exact G|].
+  eapply weaker; [|exact C]. intros p cs [H L]. split; [exact H|]. now rewrite Qmult_1_l.
 Qed.
 
-(** The greatest value of a configuration is the given server price. *)
-Definition server_price_b (J : nat) (beta : list Q) (p : Q * space) (gamma : Q) : bool :=
-  let '(d, z) := scale (gamma :: beta) in
-  match z with
-  | g :: b =>
-      let all := candidates (snd p) (repeat true J) in
-      scaled_ok d (gamma :: beta) z && Qle_bool 0 gamma
-      && forallb (fun k => zworth b k <=? g)%Z all && existsb (fun k => zworth b k =? g)%Z all
-  | [] => false
-  end.
+(** ** The greatest value of a configuration *)
+
+Definition dearest (J : nat) (beta : list Q) (room : space) : Q :=
+  let '(d, z) := scale beta in
+  inject_Z (fold_right (fun k => Z.max (zworth z k)) 0%Z (candidates room (repeat true J))) / inject_Z d.
 
 Lemma only_all J k : length k = J -> only (repeat true J) k.
 Proof. intros <-. unfold only. induction k; simpl; constructor; auto. easy. Qed.
 
-Lemma server_price_b_true J beta p gamma : Forall (fun x => 0 <= x) beta -> room_ok J (snd p) = true ->
-  server_price_b J beta p gamma = true -> server_price J beta p gamma.
+Lemma max_spec (f : list Z -> Z) ks : (0 <= fold_right (fun k => Z.max (f k)) 0 ks)%Z
+  /\ forall k, In k ks -> (f k <= fold_right (fun k => Z.max (f k)) 0 ks)%Z.
 Proof.
-  intros N R E. unfold server_price_b in E. destruct (scale (gamma :: beta)) as [d [|g b]]; [easy|].
-  repeat rewrite andb_true_iff in E. destruct E as [[[S G] E] _]. split; [now apply Qle_bool_iff|].
-  intros k F. destruct (candidates_complete _ _ _ _ R F (only_all _ _ (proj1 F))) as [c [Hc H]].
-  rewrite forallb_forall in E. specialize (E c Hc). apply Z.leb_le in E.
-  assert (M := worth_mono _ _ _ N H).
+  induction ks as [|k ks [H IH]]; simpl; split; try easy; try lia. intros k' [<-|I]; [|specialize (IH _ I)]; lia.
+Qed.
+
+Lemma dearest_price J beta share room : Forall (fun x => 0 <= x) beta -> room_ok J room = true ->
+  server_price J beta (share, room) (dearest J beta room).
+Proof.
+  intros N R. unfold dearest. pose proof (scale_ok beta) as S. destruct (scale beta) as [d z]. simpl in S.
   assert (P := scaled_pos _ _ _ S).
-  assert (S' : scaled_ok d beta b = true).
-  { unfold scaled_ok in *. simpl in S. repeat rewrite andb_true_iff in *. tauto. }
-  assert (Eg : gamma * inject_Z d == inject_Z g).
-  { unfold scaled_ok in S. simpl in S. repeat rewrite andb_true_iff in S. apply Qeq_bool_iff. tauto. }
-  eapply Qle_trans; [exact M|]. apply Qmult_le_r with (inject_Z d); [exact P|].
-  rewrite (scaled_worth _ _ _ _ S'), Eg. now rewrite <- Zle_Qle.
+  destruct (max_spec (zworth z) (candidates room (repeat true J))) as [M0 M].
+  split; [apply Qle_shift_div_l; [exact P|]; rewrite Qmult_0_l; change 0 with (inject_Z 0); now rewrite <- Zle_Qle|].
+  intros k F. destruct (candidates_complete _ _ _ _ R F (only_all _ _ (proj1 F))) as [c [Hc H]].
+  eapply Qle_trans; [exact (worth_mono _ _ _ N H)|].
+  apply Qle_shift_div_l; [exact P|]. rewrite (scaled_worth _ _ _ _ S), <- Zle_Qle. now apply M.
 Qed.

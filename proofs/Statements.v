@@ -2,14 +2,15 @@
 
     Every theorem of theorems.txt with its statement in full. A definition below, [name : statement := proof], compiles
     only if the proof, a theorem of the file that is named, has this statement. What the words mean is defined in
-    Model.v, and for the checker in CertificateModel.v. *)
+    Model.v, for the checkers in CertificateModel.v, and for both in BridgeModel.v. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
 From packproof Require Cells SectionFive.
 From Coq Require ZArith QArith List.
-From packproof Require CertificateModel Configurations Prices Checker.
+From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
+From packproof Require BridgeModel Bridge.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -320,7 +321,7 @@ Definition section_5_full (F : realFieldType) (R : finType) (class_A class_D d1 
   alone_tasks class_D d2 (55%:R / 2%:R) /\ ~ alone_tasks class_D d2 (165%:R / 4%:R)
   := @SectionFive.section_5_full F R class_A class_D d1 d2.
 
-(** ** The checker, over the rationals of the standard library *)
+(** ** The checkers, over the rationals of the standard library *)
 
 Module Checked.
 Import ZArith QArith List CertificateModel.
@@ -345,8 +346,9 @@ Definition prices_bound : forall m beta gamma columns jobs,
   value m jobs <= inner (minus (rewards m) beta) (workload m) + inner gamma (map fst (pools m))
   := Prices.prices_bound.
 
-(** What the checker accepts is true: the optimum is attained, and nothing earns more; there is a greedy run with the
-    listed configurations and fractions, and it earns what is claimed; and so for the ratio and the guarantees. *)
+(** What the checker of assignments accepts is true: the optimum is attained, and nothing earns more; there is a greedy
+    run with the listed configurations and fractions, and it earns what is claimed; and so for the ratio and the
+    guarantees. *)
 Definition check_sound : forall c, Checker.check c = true ->
   let m := model c in
   (exists jobs, is_assignment m (columns c) jobs /\ value m jobs == optimal_reward c)
@@ -357,5 +359,56 @@ Definition check_sound : forall c, Checker.check c = true ->
   /\ guarantee c * optimal_reward c <= greedy_reward c
   /\ guarantee_stagewise c * optimal_reward c <= greedy_reward c
   := Checker.check_sound.
+
+(** What it accepts is a greedy run and an optimal assignment in the sense of Model.v, with numbers in any ordered
+    field, ... *)
+Definition accepted_run : forall (F : realFieldType) c, Checker.check c = true -> let m := model c in exists st a,
+  [/\ Model.greedy_run_with_ties (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.reward_of F m)
+        (@BridgeModel.work_of F m) st,
+      Model.earned (@BridgeModel.share F m) (@BridgeModel.reward_of F m) st = BridgeModel.of_Q F (greedy_reward c),
+      Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) a,
+      Model.value (@BridgeModel.reward_of F m) a = BridgeModel.of_Q F (optimal_reward c) &
+      forall b, Model.feasible (@BridgeModel.share F m) (@BridgeModel.can_hold m) (@BridgeModel.work_of F m) b ->
+        (Model.value (@BridgeModel.reward_of F m) b <= BridgeModel.of_Q F (optimal_reward c))%R]
+  := Bridge.accepted_run.
+
+(** ... so that the theorems on greedy runs hold of it: greedy earns at least 0.632 of the optimum. *)
+Definition accepted_keeps_632 : forall c, Checker.check c = true ->
+  (79 # 125) * optimal_reward c <= greedy_reward c
+  := Bridge.accepted_keeps_632.
+
+(** What the checker of traffic intensities accepts is true: the columns carry the workload if there are that many times
+    as many servers, no fewer do, and the workload is supportable if it is below 1. *)
+Definition check_intensity_sound : forall c, Intensity.check_intensity c = true ->
+  carries (traffic c) (intensity c) (carriers c)
+  /\ (forall z columns, 0 <= z -> carries (traffic c) z columns -> intensity c <= z)
+  /\ (supportable c = true <-> intensity c < 1)
+  := Intensity.check_intensity_sound.
+
+(** What the checker of throughputs accepts is true: on all servers the columns support as many jobs as the lower bound
+    says, and nothing supports more than the upper bound; the reduced configurations of the 2J queues support just what
+    is claimed of VQS; and the share of sizes up to 2^-J is right, and 0 for no smaller J (if not for this, for none up
+    to 30). *)
+Definition check_throughput_sound : forall c, Throughput.check_throughput c = true ->
+  let fitting := fits_server (law c) in
+  let queued k := In k (reduced (vqs_J c)) in
+  let shares := queue_shares (law c) (vqs_J c) in
+  let tail j := share_up_to (law c) (1 / inject_Z (power j)) in
+  0 < servers c
+  /\ supports fitting (chances (law c)) (lower c / servers c) (below c)
+  /\ (forall w columns, supports fitting (chances (law c)) w columns -> servers c * w <= upper c)
+  /\ supports queued shares (vqs c / servers c) (vqs_columns c)
+  /\ (forall w columns, supports queued shares w columns -> servers c * w <= vqs c)
+  /\ vqs_lost c == tail (vqs_J c)
+  /\ (forall j, (2 <= j)%coq_nat -> (j < vqs_J c)%coq_nat -> 0 < tail j)
+  /\ (vqs_lost c == 0 \/ 0 < tail 30%nat)
+  := Throughput.check_throughput_sound.
+
+(** What the checker of allocations accepts is true: the allocation is what the mechanism defines, and the users have
+    the claimed tasks. *)
+Definition check_allocation_sound : forall a, Sharing.check_allocation a = true ->
+  is_fair (mech a) (shared a) (entry (placed a))
+  /\ forall n, (n < users (shared a))%coq_nat -> nth n (claimed a) 0 == tasks (shared a) (entry (placed a)) n
+  := Sharing.check_allocation_sound.
 
 End Checked.

@@ -1,5 +1,5 @@
-(* Reads a certificate in the form that convert.py writes and asks the proved checker. Nothing here is proved: trusted
-   are this reader, convert.py, the extraction of Coq, and the compiler of OCaml. *)
+(* Reads a certificate in the form that convert.py writes and asks the proved checker of its kind. Nothing here is
+   proved: trusted are this reader, convert.py, the extraction of Coq, and the compiler of OCaml. *)
 
 open Extracted
 
@@ -57,68 +57,132 @@ let rec nat n = if n = 0 then O else S (nat (n - 1))
 
 let rec times n read = if n = 0 then [] else let first = read () in first :: times (n - 1) read
 
-let read input =
-  let integers n = times n (fun () -> integer (next input)) in
-  let rationals n = times n (fun () -> rational (next input)) in
-  let indices () = let n = count input in times n (fun () -> nat (count input)) in
-  expect input "types";
-  let types = count input in
-  expect input "rewards";
-  let rewards = rationals types in
-  expect input "workload";
-  let workload = rationals types in
-  expect input "pools";
-  let pools = count input in
+let fraction input = rational (next input)
+let integers input n = times n (fun () -> integer (next input))
+let rationals input n = times n (fun () -> fraction input)
+let counted input read = let n = count input in times n read
+let indices input = counted input (fun () -> nat (count input))
+
+let named input name read = expect input name; read ()
+
+let choice input choices =
+  let word = next input in
+  match List.assoc_opt word choices with
+  | Some value -> value
+  | None -> unreadable ("expected " ^ String.concat " or " (List.map fst choices) ^ ", found " ^ word)
+
+(* Configurations of so many types, with shares of servers. *)
+let columns input types =
+  counted input (fun () -> let share = fraction input in (integers input types, share))
+
+let instance input =
+  let types = named input "types" (fun () -> count input) in
+  let rewards = named input "rewards" (fun () -> rationals input types) in
+  let workload = named input "workload" (fun () -> rationals input types) in
   let pool () =
-    let share = rational (next input) in
+    let share = fraction input in
     match next input with
     | "additive" ->
         let resources = count input in
-        let capacity = integers resources in
-        (share, Additive (capacity, times types (fun () -> integers resources)))
-    | "listed" -> let n = count input in (share, Listed (times n (fun () -> integers types)))
+        let capacity = integers input resources in
+        (share, Additive (capacity, times types (fun () -> integers input resources)))
+    | "listed" -> (share, Listed (counted input (fun () -> integers input types)))
     | word -> unreadable ("expected additive or listed, found " ^ word)
   in
-  let model = { rewards; workload; pools = times pools pool } in
-  expect input "order";
-  let order = indices () in
-  expect input "ends";
-  let every_end =
-    match next input with
-    | "all" -> true
-    | "one" -> false
-    | word -> unreadable ("expected all or one, found " ^ word)
-  in
-  expect input "stages";
-  let stages = count input in
+  let pools = named input "pools" (fun () -> counted input pool) in
+  (types, List.length pools, { rewards; workload; pools })
+
+let assignment input =
+  let types, pools, model = instance input in
+  let order = named input "order" (fun () -> indices input) in
+  let every_end = named input "ends" (fun () -> choice input [ ("all", true); ("one", false) ]) in
   let stage () =
-    let fraction = rational (next input) in
-    let configurations = times pools (fun () -> integers types) in
-    ((configurations, fraction), indices ())
+    let share = fraction input in
+    let configurations = times pools (fun () -> integers input types) in
+    ((configurations, share), indices input)
   in
-  let listed = times stages stage in
-  expect input "columns";
-  let column () = let fraction = rational (next input) in (integers types, fraction) in
-  let columns = times pools (fun () -> let n = count input in times n column) in
-  expect input "slot_prices";
-  let slot_prices = rationals types in
-  expect input "server_prices";
-  let server_prices = rationals pools in
+  let listed = named input "stages" (fun () -> counted input stage) in
+  let columns = named input "columns" (fun () -> times pools (fun () -> columns input types)) in
+  let slot_prices = named input "slot_prices" (fun () -> rationals input types) in
+  let server_prices = named input "server_prices" (fun () -> rationals input pools) in
   expect input "claims";
-  match rationals 5 with
-  | [ greedy_reward; optimal_reward; ratio; guarantee; guarantee_stagewise ] ->
-      if !input <> [] then unreadable "the certificate goes on after its end";
-      { model; order; listed; every_end; columns; slot_prices; server_prices; greedy_reward; optimal_reward; ratio;
-        guarantee; guarantee_stagewise }
-  | _ -> assert false
+  let greedy_reward = fraction input in
+  let optimal_reward = fraction input in
+  let ratio = fraction input in
+  let guarantee = fraction input in
+  let guarantee_stagewise = fraction input in
+  check { model; order; listed; every_end; columns; slot_prices; server_prices; greedy_reward; optimal_reward; ratio;
+          guarantee; guarantee_stagewise }
+
+let yes_or_no = [ ("1", true); ("0", false) ]
+
+let region input =
+  let types, pools, traffic = instance input in
+  let carriers = named input "columns" (fun () -> times pools (fun () -> columns input types)) in
+  let prices = named input "prices" (fun () -> rationals input types) in
+  let intensity = named input "claims" (fun () -> fraction input) in
+  let supportable = choice input yes_or_no in
+  check_intensity { traffic; carriers; prices; intensity; supportable }
+
+let throughput input =
+  let sizes = named input "sizes" (fun () -> counted input (fun () -> fraction input)) in
+  let n = List.length sizes in
+  let chances = named input "chances" (fun () -> rationals input n) in
+  let servers = named input "servers" (fun () -> fraction input) in
+  let below = named input "below" (fun () -> columns input n) in
+  let size_prices = named input "prices" (fun () -> rationals input n) in
+  let j = named input "J" (fun () -> count input) in
+  let vqs_columns = named input "queues" (fun () -> columns input (2 * j)) in
+  let queue_prices = named input "queue_prices" (fun () -> rationals input (2 * j)) in
+  expect input "claims";
+  let lower = fraction input in
+  let upper = fraction input in
+  let vqs = fraction input in
+  let vqs_lost = fraction input in
+  check_throughput { law = { sizes; chances }; servers; below; size_prices; vqs_columns; queue_prices; lower; upper;
+                     vqs; vqs_lost; vqs_J = nat j }
+
+let mechanisms =
+  [ ("drf", DRF); ("ps-dsf", PS_DSF); ("ps-dsf-tdm", PS_DSF_TDM); ("c-drfh", C_DRFH); ("cdrf", CDRF); ("tsf", TSF) ]
+
+let allocation input =
+  let mech = named input "mechanism" (fun () -> choice input mechanisms) in
+  let users = named input "users" (fun () -> count input) in
+  let classes = named input "classes" (fun () -> count input) in
+  let resources = named input "resources" (fun () -> count input) in
+  let weights = named input "weights" (fun () -> rationals input users) in
+  let dominants = named input "dominants" (fun () -> rationals input users) in
+  let host () =
+    let may = choice input yes_or_no in
+    let alone = fraction input in
+    (may, alone, rationals input resources)
+  in
+  let hosts = times users (fun () -> times classes host) in
+  let of_hosts part = List.map (List.map part) hosts in
+  let placed = named input "placed" (fun () -> times users (fun () -> rationals input classes)) in
+  let stage () =
+    let class_prices = times classes (fun () -> rationals input resources) in
+    { class_prices; task_values = rationals input users }
+  in
+  let price_stages = named input "stages" (fun () -> counted input stage) in
+  let claimed = named input "claims" (fun () -> rationals input users) in
+  let shared =
+    { users = nat users; classes = nat classes; resources = nat resources; weights; dominants;
+      allowed = of_hosts (fun (may, _, _) -> may); alones = of_hosts (fun (_, alone, _) -> alone);
+      needs = of_hosts (fun (_, _, parts) -> parts) }
+  in
+  check_allocation { mech; shared; placed; price_stages; claimed }
+
+let kinds = [ ("assignment", assignment); ("region", region); ("throughput", throughput); ("allocation", allocation) ]
 
 let () =
   match Sys.argv with
   | [| _; path |] -> (
       try
         let channel = open_in_bin path in
-        let certificate = read (words channel) in
-        if check certificate then print_endline "accepted"
-        else (print_endline "refused"; exit 1)
+        let input = words channel in
+        let verdict = (choice input kinds) input in
+        if !input <> [] then unreadable "the certificate goes on after its end";
+        if verdict then print_endline "accepted" else (print_endline "refused"; exit 1)
       with Unreadable message | Sys_error message -> prerr_endline ("packproof-checker: " ^ message); exit 2)
   | _ -> prerr_endline "usage: packproof-checker CONVERTED_CERTIFICATE"; exit 2

@@ -1,12 +1,11 @@
-"""The checker proved sound in Coq agrees with `bounds/checker.py`: on certificates, alterations and forgeries."""
+"""The checker of assignments that is proved sound in Coq agrees with `bounds/checker.py`."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,54 +18,12 @@ from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
 from bounds.results.instances import four_types, random_instance, tight_family, tight_family_additive
 from tests.bounds.test_certificates import alterations, certificate
-from tests.checker.corpus import CERTIFICATES, GONE, at, changed, places
+from tests.checker.corpus import CERTIFICATES, GONE, at, changed, places, signed
 from tests.checker.test_alterations import others
 from tests.proofs.built import PROOFS, proved_checker
+from tests.proofs.verdicts import Proved, converter, python
 from theory.greedy.optimal import Column, solve
 from theory.instance import Instance, additive, explicit
-
-Verdict = Callable[[dict[str, Any]], str]
-
-
-def converter() -> Any:
-    spec = importlib.util.spec_from_file_location("convert", PROOFS / "convert.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def proved(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
-    """Return the verdict of the proved checker on a document."""
-    program, convert = proved_checker(), converter()
-    path = tmp_path_factory.mktemp("converted") / "certificate.txt"
-
-    def verdict(document: dict[str, Any]) -> str:
-        try:
-            path.write_text(convert.converted(document))
-        except checker.Refused:
-            return "refused by the reader"
-        done = subprocess.run([program, path], capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode in (0, 1), done.stderr
-        assert done.stdout == ("refused\n" if done.returncode else "accepted\n")
-        return done.stdout.strip()
-
-    return verdict
-
-
-def python(document: dict[str, Any]) -> str:
-    try:
-        checker.check(document)
-    except checker.Refused:
-        return "refused"
-    return "accepted"
-
-
-def signed(document: dict[str, Any]) -> dict[str, Any]:
-    document["digest"] = checker.digest(document)
-    return document
 
 
 def instances() -> Iterator[Instance]:
@@ -84,14 +41,14 @@ def instances() -> Iterator[Instance]:
         yield tight_family_additive(types)
 
 
-def test_both_accept_what_is_made(proved: Verdict) -> None:
+def test_both_accept_what_is_made(proved: Proved) -> None:
     for instance in instances():
         document = certificate(instance, None)
         assert python(document) == "accepted"
         assert proved(document) == "accepted"
 
 
-def test_they_agree_on_alterations(proved: Verdict) -> None:
+def test_they_agree_on_alterations(proved: Proved) -> None:
     decided = 0
     for document, path in alterations(400):
         if "servers" in path:  # whole servers are not in the proved checker
@@ -104,7 +61,7 @@ def test_they_agree_on_alterations(proved: Verdict) -> None:
     assert decided > 100  # refused by the proved part, not by the reader alone
 
 
-def test_they_agree_on_altered_instances(proved: Verdict) -> None:
+def test_they_agree_on_altered_instances(proved: Proved) -> None:
     generator, verdicts = np.random.default_rng(3), []
     for i in range(60):
         document = certificate(random_instance(generator, pools=1 + i % 2), None)
@@ -156,7 +113,7 @@ def forgeries() -> Iterator[dict[str, Any]]:
     yield assignment_certificate(replace(solution, greedy=slower))
 
 
-def test_both_refuse_forgeries(proved: Verdict) -> None:
+def test_both_refuse_forgeries(proved: Proved) -> None:
     for document in forgeries():
         assert python(document) == "refused"
         assert proved(document) == "refused"
@@ -190,7 +147,7 @@ def test_claims_on_whole_servers_are_refused(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
-def test_the_old_format(proved: Verdict) -> None:
+def test_the_old_format(proved: Proved) -> None:
     document = certificate(additive([2, 2], [[1, 0], [0, 1]]), None)
     document["format"] = "packproof/1"
     (stage,) = document["evidence"]["stages"]

@@ -17,9 +17,9 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "1b33816ecfc67c34"
+DIGEST = "89450f7b2b9c042b"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
-SAID = ("Model", "CertificateModel", "Statements")
+SAID = ("Model", "CertificateModel", "BridgeModel", "Statements")
 
 
 def code(text: str) -> str:
