@@ -87,7 +87,7 @@ HOUSE = {
     "sharing": Room(("theory/sharing",), 17, 3_685, (17, 3_500)),
     "files": Room(("theory/files",), 15, 2_883, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 49, 9_108, (50, 8_750)),
-    "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_109, (20, 4_200)),
+    "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_111, (20, 4_200)),
     "admission": Room(("fluid/admission",), 30, 6_449, (25, 5_000)),
     "programs": Room(("theory/exact/*", "theory/exact/programs"), 6, 998, (6, 1_000)),
     "knapsack": Room(("theory/exact/knapsack",), 8, 1_555, (6, 1_600)),
@@ -98,7 +98,7 @@ HOUSE = {
     "planning": Room(("fluid/planning",), 4, 531, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_304, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_956, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_056, (66, 11_500)),
+    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_061, (66, 11_500)),
     "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_745, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""
