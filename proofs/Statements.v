@@ -149,15 +149,33 @@ End Ordered.
 
 (** ** Greedy placement on whole servers
 
-    On one pool, for every number [L] of servers, of at most [K] jobs of a type each: if placement exhausts the types in the
-    order of the assignment, the servers of stage i are within (K + 1)^i of [L] times what the assignment gives it. *)
+    On one pool, for servers of at most [K] jobs of a type each: the servers of stage i are within (K + 1)^i of [L] times
+    what the assignment gives it, ... *)
 
-Definition lemma_b_1 (F : realFieldType) (J : nat) (rho : 'I_J -> F)
-    (mr : unit -> {set 'I_J} -> configuration [finType of 'I_J]) (K L : nat) order z servers :
-  (forall S j, (mr tt S j <= K)%N) -> proposition_3_1 (whole F) rho mr order z ->
-  placement (whole F) rho mr L order servers ->
-  forall i, (i < J)%N -> `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
-  := @Placement.lemma_b_1 F J rho mr K L order z servers.
+Section Placement.
+Variables (F : realFieldType) (J : nat) (rho : 'I_J -> F).
+Variables (mr : unit -> {set 'I_J} -> configuration [finType of 'I_J]) (K L : nat) (order order' : nat -> 'I_J).
+Variables (z : nat -> F) (servers : nat -> nat).
+Hypothesis mr_le : forall S j, (mr tt S j <= K)%N.
+Hypothesis mr_uses : forall S, uses_only S (mr tt S).
+Hypothesis fluid : proposition_3_1 (whole F) rho mr order z.
+
+(** ... for every number [L] of servers with which placement exhausts the types in the order of the assignment, ... *)
+Definition lemma_b_1 i : placement (whole F) rho mr L order servers -> (i < J)%N ->
+  `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
+  := fun placed => @Placement.lemma_b_1 F J rho mr K L order order z servers mr_le mr_uses fluid placed i (fun _ _ => erefl).
+
+(** ... and, whatever its order, for (K + 1)^J / d servers and more if every type that a stage does not exhaust, and of
+    which it has slots, lacks [d] jobs a server at its end. *)
+Hypothesis placed : placement (whole F) rho mr L order' servers.
+Definition lemma_b_1_many (d : F) :
+  (forall i, (i < J)%N -> \sum_(l < i) z l < 1 ->
+     forall j, j != order i -> j \in left_before order i -> 0 < stage_slots (whole F) mr order i j ->
+     done_before (whole F) mr order z i.+1 j + d <= rho j) ->
+  K.+1%:R ^+ J <= L%:R * d -> forall i, (i < J)%N -> `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
+  := @Placement.lemma_b_1_many F J rho mr K L order order' z servers mr_le mr_uses fluid placed d.
+
+End Placement.
 
 (** ** The constant is attained *)
 

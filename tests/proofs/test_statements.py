@@ -17,7 +17,7 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "306c80d37d288e26"
+DIGEST = "6915e6b808ab00d3"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
 SAID = ("Model", "CertificateModel", "Statements")
 

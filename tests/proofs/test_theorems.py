@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations, product
-from math import prod
+from math import ceil, prod
 from pathlib import Path
 
 import numpy as np
@@ -162,7 +162,7 @@ def is_placement(instance: Instance, order: Sequence[int], L: int, servers: Sequ
 
 
 def test_lemma_b_1() -> None:
-    generator, apart = np.random.default_rng(31), Fraction(0)
+    generator, together, apart = np.random.default_rng(31), 0, Fraction(0)
     for instance in (random_instance(generator, exact_fit=i % 5 == 0) for i in range(80)):
         space, u = instance.pools[0].space, instance.rewards
         greedy = global_greedy(instance)
@@ -173,7 +173,17 @@ def test_lemma_b_1() -> None:
         assigned = [b - a for a, b in pairwise(ends)]
         shares = {stage.configurations[0]: stage.fraction for stage in greedy.stages}
         assert [shares.get(k, 0) for k in stages] == assigned
-        for L in (1, 7, 101, 10**6 + 3):
+        gaps = [  # of types that a stage does not exhaust, and of which it has slots
+            instance.workload[j] - total(z[m] * stages[m][j] for m in range(i + 1))
+            for i, k in enumerate(stages)
+            for j in order[i + 1 :]
+            if ends[i] < 1 and k[j] > 0
+        ]
+        d = min(gaps, default=Fraction(1))
+        assert d >= 0
+        together += d == 0
+        enough = [ceil((most + 1) ** len(order) / d)] if d else []  # lemma_b_1_many
+        for L in (1, 7, 101, 10**6 + 3, *enough):
             placed = {stage.configurations[0]: stage.servers[0] for stage in greedy_placement(instance, L).stages}
             servers = [placed.get(k, 0) for k in stages]
             assert sum(servers) == sum(placed.values())
@@ -183,6 +193,7 @@ def test_lemma_b_1() -> None:
             errors = [abs(n - L * x) for n, x in zip(servers, assigned, strict=True)]
             apart = max(apart, *(error / (most + 1) ** i for i, error in enumerate(errors)))
     assert Fraction(1, 2) < apart <= 1  # lemma_b_1
+    assert together < 40
 
 
 def test_conditions_of_a_run_are_needed() -> None:
