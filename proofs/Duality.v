@@ -17,7 +17,8 @@ Local Open Scope ring_scope.
 (** Lists of numbers are compared with Coq's [In], which needs no decision of equality, and with mathcomp's [mem]. *)
 Lemma In_mem (T : eqType) (s : seq T) x : List.In x s <-> x \in s.
 Proof.
-elim: s => [//|y s IH] /=; rewrite inE; split=> [[->|/IH->]|/orP[/eqP->|/IH]]; rewrite ?eqxx ?orbT //; by [left | right].
+elim: s => [//|y s IH] /=; rewrite inE; split=> [[->|/IH->]|/orP[/eqP->|/IH]]; 
+  rewrite ?eqxx ?orbT //; by [left | right].
 Qed.
 
 Section Farkas.

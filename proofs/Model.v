@@ -179,7 +179,8 @@ Record placement (L : nat) order (servers : nat -> nat) : Prop := Placement {
   place_servers : forall i, (i <= J)%N -> (\sum_(l < i) servers l <= L)%N;
   place_stops : forall i, (i < J)%N -> let slots := done_before order (fun l => (servers l)%:R) i.+1 in
     (\sum_(l < i.+1) servers l)%N = L \/ L%:R * rho (order i) <= slots (order i) /\
-      forall j : type, (j < order i)%N -> j \in left_before order i -> 0 < stage_slots order i j -> slots j < L%:R * rho j;
+      forall j : type, (j < order i)%N -> j \in left_before order i -> 0 < stage_slots order i j ->
+        slots j < L%:R * rho j;
   place_first : forall i, (i < J)%N -> (0 < servers i)%N ->
     forall j : type, j \in left_before order i -> 0 < stage_slots order i j ->
     done_before order (fun l => (servers l)%:R) i.+1 j - stage_slots order i j < L%:R * rho j }.

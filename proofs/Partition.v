@@ -115,8 +115,6 @@ rewrite !big_seq; apply: ler_sum => d dl; apply/ltW.
 by have /andP[] : cell d.1 d.2 by apply: ok; rewrite inE dl orbT.
 Qed.
 
-(** ** Theorem: whatever real sizes support is carried by [G] times as many servers if sizes are rounded up, exactly if
-    the jobs of each single server are; ... *)
 Variable G : F.
 Hypothesis G_gt0 : 0 < G.
 Notation kept := (forall n, supported cell n -> carried rounded (fun c => n c / G)).
@@ -146,10 +144,13 @@ move=> jobs Q M Q0 M0 RM m mC; have := carried_weight (jobs m mC) Q0 M0 RM.
 by under eq_bigr do rewrite mulrA; rewrite -mulr_suml ler_pdivr_mulr // mulrC.
 Qed.
 
+(** ** Theorem: whatever real sizes support is carried by [G] times as many servers if sizes are rounded up, exactly if
+    the jobs of each single server are; ... *)
 Theorem partition_guarantee : kept <-> forall m, content m -> carried rounded (fun c => (m c)%:R / G).
 Proof. by split=> [/weights_of_kept//|/weights_of_jobs/kept_of_weights]. Qed.
 
-(** ** Theorem: ... and exactly if, for any weights, no such jobs weigh more than [G] times the heaviest rounded ones. *)
+(** ** Theorem: ... and exactly if, for any weights, no such jobs weigh more than [G] times the heaviest rounded
+    ones. *)
 Theorem partition_weights : kept <->
   forall Q M, (forall c, 0 <= Q c) -> 0 <= M -> (forall k, rounded k -> reward Q k <= M) ->
     forall m, content m -> reward Q m <= G * M.
@@ -203,8 +204,8 @@ have [] := proj1 (weights_decide_workloads (content low) R c0) _ n nC.
   - by rewrite /ext; case: insubP.
   - by rewrite extW; apply/RM/(@List.in_map_iff (nat -> nat) ('I_J.*2 -> nat)); exists r.
   - by move: kC; congr (_ < _); apply: eq_bigr => j _; rewrite extE mulrC.
-move=> mix [mixP mix1 nE]; exists mix; split=> // [e /mixP[/(@List.in_map_iff (nat -> nat) ('I_J.*2 -> nat)) [r [<- /in_reduced_list rR]] e0]|j].
-  by split=> //; exists r.
+move=> mix [mixP mix1 nE]; exists mix; split=> // [e /mixP[eR e0]|j].
+  by move: eR => /(@List.in_map_iff (nat -> nat) ('I_J.*2 -> nat)) [r [<- /in_reduced_list rR]]; split=> //; exists r.
 by apply: le_trans (nE j); rewrite invf_div mulrC.
 Qed.
 

@@ -22,8 +22,9 @@ move=> rR; apply: (le_trans (ler_norm_sum _ _ _)); rewrite mulr_sumr; apply: ler
 by rewrite normrM normr_nat mulrC; apply: ler_wpmul2r; rewrite ?normr_ge0 // ler_nat rR.
 Qed.
 
-(** Errors [D l] of the stages before stage [i] bound that of stage [i]. It is not above 0, or the stage has no slots too
-    many of a type, or too many by less than one server, or all stages together have no servers too many; likewise below. *)
+(** Errors [D l] of the stages before stage [i] bound that of stage [i], from above if all stages together have no
+    servers too many, or the stage has not, or they have too many slots of a type by no more than one server has;
+    likewise from below. *)
 Lemma error_step :
   (\sum_(l < i.+1) D l <= 0 \/ D i <= 0 \/ \sum_(l < i.+1) D l * (t l)%:R <= (t i)%:R -> D i <= 1 + K%:R * E) /\
   (0 <= \sum_(l < i.+1) D l \/ 0 <= D i \/ 0 <= \sum_(l < i.+1) D l * (t l)%:R -> - D i <= 1 + K%:R * E).
@@ -210,8 +211,9 @@ case: ended => [zm|all] within; split.
 - by right; apply/eqP; rewrite eqn_leq within big_ord_recr /= all leq_addr.
 Qed.
 
-(** ** Theorem (Lemma B.1, many servers): if every type that a stage does not exhaust lacks [d] jobs a server at its end,
-    (K + 1)^J / d servers are enough, whatever the order in which placement exhausts types. *)
+(** ** Theorem (Lemma B.1, many servers): if every type that a stage does not exhaust, and of which it has slots, lacks
+    [d] jobs a server at its end, (K + 1)^J / d servers are enough, whatever the order in which placement exhausts
+    types. *)
 Variable d : F.
 Hypothesis gap : forall i, (i < J)%N -> \sum_(l < i) z l < 1 ->
   forall j : type, j != order i -> j \in left_before order i -> 0 < slots order i j -> done order z i.+1 j + d <= rho j.

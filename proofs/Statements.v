@@ -149,8 +149,8 @@ End Ordered.
 
 (** ** Greedy placement on whole servers
 
-    On one pool, for servers of at most [K] jobs of a type each: the servers of stage i are within (K + 1)^i of [L] times
-    what the assignment gives it, ... *)
+    On one pool, for servers of at most [K] jobs of a type each: the servers of stage i are within (K + 1)^i of [L]
+    times what the assignment gives it, ... *)
 
 Section Placement.
 Variables (F : realFieldType) (J : nat) (rho : 'I_J -> F).
@@ -163,7 +163,8 @@ Hypothesis fluid : proposition_3_1 (whole F) rho mr order z.
 (** ... for every number [L] of servers with which placement exhausts the types in the order of the assignment, ... *)
 Definition lemma_b_1 i : placement (whole F) rho mr L order servers -> (i < J)%N ->
   `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
-  := fun placed => @Placement.lemma_b_1 F J rho mr K L order order z servers mr_le mr_uses fluid placed i (fun _ _ => erefl).
+  := fun placed => @Placement.lemma_b_1 F J rho mr K L order order z servers mr_le mr_uses fluid placed i
+       (fun _ _ => erefl).
 
 (** ... and, whatever its order, for (K + 1)^J / d servers and more if every type that a stage does not exhaust, and of
     which it has slots, lacks [d] jobs a server at its end. *)
@@ -341,8 +342,8 @@ End Cells.
 
 (** ** From weights to workloads *)
 
-(** No configuration in [K] weighs more than [c] times the heaviest in the list [R], whatever the weights [Q], exactly if
-    configurations in [R] carry on [c] times as many servers what those in [K] carry. *)
+(** No configuration in [K] weighs more than [c] times the heaviest in the list [R], whatever the weights [Q], exactly
+    if configurations in [R] carry on [c] times as many servers what those in [K] carry. *)
 Definition weights_decide_workloads (F : realFieldType) (J : finType) (K : (J -> nat) -> Prop) (R : seq (J -> nat))
     (c : F) : 0 < c ->
   (forall Q (M : F), (forall j, 0 <= Q j) -> 0 <= M -> (forall k, List.In k R -> reward Q k <= M) ->
