@@ -166,6 +166,25 @@ Record proposition_3_1 order z : Prop := Proposition {
   ties : forall i j, (i < j)%N -> (j < J)%N -> 0 < stage_slots order i (order j) ->
     rho (order j) = done_before order z i.+1 (order j) -> (order i < order j)%N }.
 
+(** *** Whole servers *)
+
+(** The share of the servers that stage [i] takes in the assignment: what it lasts, until no servers are left. *)
+Definition assigned z i : F := Num.min 1 (\sum_(l < i.+1) z l) - Num.min 1 (\sum_(l < i) z l).
+
+(** Greedy placement of [L rho j] jobs of each type on [L] servers: stage [i] uses [servers i] of them. It stops when no
+    servers are left, or with the first server with which the slots suffice for a type of which it has slots; of several
+    such types, the one with the lowest index is not left then. *)
+Record placement (L : nat) order (servers : nat -> nat) : Prop := Placement {
+  place_left : forall i, (i < J)%N -> order i \in left_before order i /\ 0 < stage_slots order i (order i);
+  place_servers : forall i, (i <= J)%N -> (\sum_(l < i) servers l <= L)%N;
+  place_stops : forall i, (i < J)%N -> let slots := done_before order (fun l => (servers l)%:R) i.+1 in
+    (\sum_(l < i.+1) servers l)%N = L \/ L%:R * rho (order i) <= slots (order i) /\
+      forall j : type, (j < order i)%N -> j \in left_before order i -> 0 < stage_slots order i j ->
+        slots j < L%:R * rho j;
+  place_first : forall i, (i < J)%N -> (0 < servers i)%N ->
+    forall j : type, j \in left_before order i -> 0 < stage_slots order i j ->
+    done_before order (fun l => (servers l)%:R) i.+1 j - stage_slots order i j < L%:R * rho j }.
+
 End Ordered.
 
 (** ** Instances on which greedy keeps little *)
@@ -269,6 +288,10 @@ Variable F : realFieldType.
 Definition inf_size (j : nat) : F :=
   (if odd j then 2%:R^-1 else 2%:R / 3%:R) / 2%:R ^+ j./2.
 
+(** Their greatest sizes: 2^-m for j = 2m, 2/3 2^-m for j = 2m + 1. *)
+Definition max_size (j : nat) : F :=
+  (if odd j then 2%:R / 3%:R else 1) / 2%:R ^+ j./2.
+
 Variable J : nat.
 
 (** Weight of a configuration [k] for weights [Q] of the 2J types. *)
@@ -302,6 +325,27 @@ End Cells.
 (** The cells of cuts at powers of two: (2^-(m+1), 2^-m], m < J. *)
 Definition power_cell (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := 2%:R ^- m.+1 < x <= 2%:R ^- m.
 Definition power_top (F : realFieldType) (J : nat) (m : 'I_J) (x : F) := x = 2%:R ^- m.
+
+(** ** Workloads of configurations
+
+    [n j] jobs of each type, for an average server, are carried if servers that have configurations in [K] have as many
+    slots: a list of configurations, each with its share of the servers. *)
+
+Definition carried (F : realFieldType) (J : finType) (K : (J -> nat) -> Prop) (n : J -> F) :=
+  exists mix : seq ((J -> nat) * F),
+  [/\ forall e, List.In e mix -> K e.1 /\ 0 <= e.2, \sum_(e <- mix) e.2 <= 1 &
+      forall j, n j <= \sum_(e <- mix) e.2 * (e.1 j)%:R].
+
+(** Sizes by cells with lower and upper ends, of which only the upper ends belong to the cells: the numbers of jobs by
+    cell that fit a server if sizes are just above the lower ends, and if they are rounded up. *)
+Section Partition.
+Variables (F : realFieldType) (C : finType) (low top : C -> F).
+
+Definition in_cell (c : C) (x : F) := low c < x <= top c.
+Definition content (m : C -> nat) := \sum_c (m c)%:R * low c < 1.
+Definition rounded (k : C -> nat) := \sum_c (k c)%:R * top c <= 1.
+
+End Partition.
 
 (** ** Tasks of a user alone on a server *)
 

@@ -7,7 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
-From packproof Require Cells SectionFive.
+From packproof Require Cells Duality Partition Placement SectionFive.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
 From packproof Require BridgeModel Bridge.
@@ -147,6 +147,37 @@ Definition exactly_one_permutation : exists mr order z,
 
 End Finite.
 End Ordered.
+
+(** ** Greedy placement on whole servers
+
+    On one pool, for servers of at most [K] jobs of a type each: the servers of stage i are within (K + 1)^i of [L]
+    times what the assignment gives it, ... *)
+
+Section Placement.
+Variables (F : realFieldType) (J : nat) (rho : 'I_J -> F).
+Variables (mr : unit -> {set 'I_J} -> configuration [finType of 'I_J]) (K L : nat) (order order' : nat -> 'I_J).
+Variables (z : nat -> F) (servers : nat -> nat).
+Hypothesis mr_le : forall S j, (mr tt S j <= K)%N.
+Hypothesis mr_uses : forall S, uses_only S (mr tt S).
+Hypothesis fluid : proposition_3_1 (whole F) rho mr order z.
+
+(** ... for every number [L] of servers with which placement exhausts the types in the order of the assignment, ... *)
+Definition lemma_b_1 i : placement (whole F) rho mr L order servers -> (i < J)%N ->
+  `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
+  := fun placed => @Placement.lemma_b_1 F J rho mr K L order order z servers mr_le mr_uses fluid placed i
+       (fun _ _ => erefl).
+
+(** ... and, whatever its order, for (K + 1)^J / d servers and more if every type that a stage does not exhaust, and of
+    which it has slots, lacks [d] jobs a server at its end. *)
+Hypothesis placed : placement (whole F) rho mr L order' servers.
+Definition lemma_b_1_many (d : F) :
+  (forall i, (i < J)%N -> \sum_(l < i) z l < 1 ->
+     forall j, j != order i -> j \in left_before order i -> 0 < stage_slots (whole F) mr order i j ->
+     done_before (whole F) mr order z i.+1 j + d <= rho j) ->
+  K.+1%:R ^+ J <= L%:R * d -> forall i, (i < J)%N -> `|(servers i)%:R - L%:R * assigned z i| <= K.+1%:R ^+ i
+  := @Placement.lemma_b_1_many F J rho mr K L order order' z servers mr_le mr_uses fluid placed d.
+
+End Placement.
 
 (** ** The constant is attained *)
 
@@ -309,6 +340,65 @@ Definition powers_of_two_attained : exists (m : 'I_J) (x : F) (n : 'I_J -> F),
   := Cells.powers_of_two_attained F J_gt0.
 
 End Cells.
+
+(** ** From weights to workloads *)
+
+(** No configuration in [K] weighs more than [c] times the heaviest in the list [R], whatever the weights [Q], exactly
+    if configurations in [R] carry on [c] times as many servers what those in [K] carry. *)
+Definition weights_decide_workloads (F : realFieldType) (J : finType) (K : (J -> nat) -> Prop) (R : seq (J -> nat))
+    (c : F) : 0 < c ->
+  (forall Q (M : F), (forall j, 0 <= Q j) -> 0 <= M -> (forall k, List.In k R -> reward Q k <= M) ->
+     forall k, K k -> reward Q k <= c * M) <->
+  (forall n, carried K n -> carried (fun k => List.In k R) (fun j => n j / c))
+  := @Duality.weights_decide_workloads F J K R c.
+
+Section Partition.
+Variables (F : realFieldType) (C : finType) (low top : C -> F) (N : nat).
+Hypothesis low_top : forall c, low c < top c.
+
+(** Numbers of jobs that sizes just above the lower ends allow come from jobs of real sizes, one for each cell. *)
+Definition content_law m : content low m ->
+  exists size : C -> F, (forall c, in_cell low top c (size c)) /\
+    supported (fun c x => x = size c) (fun c => (m c)%:R)
+  := @Partition.content_law F C low top low_top m.
+
+Hypothesis low_gt : forall c, 1 < N%:R * low c.
+Variable G : F.
+Hypothesis G_gt0 : 0 < G.
+
+(** Sizes are above 1/N. Rounded up, the jobs that sizes in the cells support need at most [G] times as many servers,
+    exactly if the jobs of each single server do; ... *)
+Definition partition_guarantee :
+  (forall n, supported (in_cell low top) n -> carried (rounded top) (fun c => n c / G)) <->
+  (forall m, content low m -> carried (rounded top) (fun c => (m c)%:R / G))
+  := Partition.partition_guarantee low_top low_gt G_gt0.
+
+(** ... and exactly if these never weigh more than [G] times the heaviest configuration of rounded jobs. *)
+Definition partition_weights :
+  (forall n, supported (in_cell low top) n -> carried (rounded top) (fun c => n c / G)) <->
+  (forall Q M, (forall c, 0 <= Q c) -> 0 <= M -> (forall k, rounded top k -> reward Q k <= M) ->
+     forall m, content low m -> reward Q m <= G * M)
+  := Partition.partition_weights low_top low_gt G_gt0.
+
+End Partition.
+
+Section UniversalPartition.
+Variables (F : realFieldType) (J : nat).
+Hypothesis J_ge2 : (1 < J)%N.
+Notation low := (fun j : 'I_J.*2 => inf_size F j).
+Notation top := (fun j : 'I_J.*2 => max_size F j).
+
+(** Of the jobs by cell of the universal partition that real sizes support, reduced configurations carry 2/3, ... *)
+Definition universal_workloads n : supported (in_cell low top) n ->
+  carried (fun k => exists2 r, reduced J r & forall j : 'I_J.*2, k j = r j) (fun j => 2%:R / 3%:R * n j)
+  := @Partition.universal_workloads F J J_ge2 n.
+
+(** ... which fit servers with all sizes rounded up. *)
+Definition universal_keeps n :
+  supported (in_cell low top) n -> carried (rounded top) (fun j => 2%:R / 3%:R * n j)
+  := @Partition.universal_keeps F J J_ge2 n.
+
+End UniversalPartition.
 
 (** ** Section V of the PS-DSF paper against its Table IV
 

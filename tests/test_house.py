@@ -98,7 +98,7 @@ HOUSE = {
     "planning": Room(("fluid/planning",), 4, 531, (4, 530)),
     "certificates": Room(("bounds/checker*", "bounds/certificates"), 9, 2_304, (9, 2_050), 0.03),
     "attacks": Room(("bounds/adversary", "bounds/testing", "bounds/exports"), 36, 6_956, (35, 6_000)),
-    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_061, (66, 11_500)),
+    "results": Room(("bounds/claims*", "bounds/results"), 69, 15_070, (66, 11_500)),
     "views and commands": Room(("bounds/__init__*", "bounds/views", "bounds/cli"), 53, 9_745, (46, 7_800)),
 }
 """All of `theory`, `fluid` and `bounds`, by rooms."""

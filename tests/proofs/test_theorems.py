@@ -10,8 +10,8 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations
-from math import prod
+from itertools import pairwise, permutations, product
+from math import ceil, prod
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,10 @@ from bounds.results.instances import (
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
+from theory.exact.programs import LinearProgram
 from theory.greedy.assignment import global_greedy, is_permutation_of_proposition_3_1, sequential_greedy
 from theory.greedy.optimal import solve
+from theory.greedy.servers import greedy_placement
 from theory.instance import Additive, Configuration, Instance, explicit, pooled
 from theory.numbers import total
 from theory.partition.cuts import by_cuts
@@ -137,6 +139,61 @@ def test_exactly_one_permutation() -> None:
             if is_permutation_of_proposition_3_1(instance, order)
         ]
         assert valid == [greedy.permutation]  # permutation_unique, exactly_one_permutation
+
+
+def is_placement(instance: Instance, order: Sequence[int], L: int, servers: Sequence[int]) -> bool:
+    """Decide the record `placement` of Model.v for one pool."""
+    rho, types = instance.workload, range(len(order))
+    slots = [max_reward(instance.pools[0].space, instance.rewards, order[i:]) for i in types]  # `stage_slots`
+    done = [[sum(servers[m] * slots[m][j] for m in range(i)) for j in types] for i in range(len(order) + 1)]
+    live = [[j for j in order[i:] if slots[i][j] > 0] for i in types]
+    return sum(servers) <= L and all(
+        order[i] in live[i]
+        and (
+            sum(servers[: i + 1]) == L
+            or (
+                done[i + 1][order[i]] >= L * rho[order[i]]
+                and all(done[i + 1][j] < L * rho[j] for j in live[i] if j < order[i])
+            )
+        )
+        and (servers[i] == 0 or all(done[i + 1][j] - slots[i][j] < L * rho[j] for j in live[i]))
+        for i in types
+    )
+
+
+def test_lemma_b_1() -> None:
+    generator, together, apart = np.random.default_rng(31), 0, Fraction(0)
+    for instance in (random_instance(generator, exact_fit=i % 5 == 0) for i in range(80)):
+        space, u = instance.pools[0].space, instance.rewards
+        greedy = global_greedy(instance)
+        order, z = greedy.permutation, greedy.lengths
+        stages = [max_reward(space, u, order[i:]) for i in range(len(order))]
+        most = max(max(k) for k in stages)
+        ends = [min(Fraction(1), total(z[:i])) for i in range(len(order) + 1)]
+        assigned = [b - a for a, b in pairwise(ends)]
+        shares = {stage.configurations[0]: stage.fraction for stage in greedy.stages}
+        assert [shares.get(k, 0) for k in stages] == assigned
+        gaps = [  # of types that a stage does not exhaust, and of which it has slots
+            instance.workload[j] - total(z[m] * stages[m][j] for m in range(i + 1))
+            for i, k in enumerate(stages)
+            for j in order[i + 1 :]
+            if ends[i] < 1 and k[j] > 0
+        ]
+        d = min(gaps, default=Fraction(1))
+        assert d >= 0
+        together += d == 0
+        enough = [ceil((most + 1) ** len(order) / d)] if d else []  # lemma_b_1_many
+        for L in (1, 7, 101, 10**6 + 3, *enough):
+            placed = {stage.configurations[0]: stage.servers[0] for stage in greedy_placement(instance, L).stages}
+            servers = [placed.get(k, 0) for k in stages]
+            assert sum(servers) == sum(placed.values())
+            assert is_placement(instance, order, L, servers)
+            more = [n + (i == 0) for i, n in enumerate(servers)]
+            assert not is_placement(instance, order, L, more)  # a server too many in the first stage
+            errors = [abs(n - L * x) for n, x in zip(servers, assigned, strict=True)]
+            apart = max(apart, *(error / (most + 1) ** i for i, error in enumerate(errors)))
+    assert Fraction(1, 2) < apart <= 1  # lemma_b_1
+    assert together < 40
 
 
 def test_conditions_of_a_run_are_needed() -> None:
@@ -287,6 +344,81 @@ def test_universal_partition(J: int) -> None:
     assert max(value(extreme, k) for k in listed) == 1
     assert inf_size[1] + inf_size[2] < 1
     assert extreme[1] + extreme[2] == Fraction(3, 2)
+
+
+def carries(configurations: Sequence[Configuration], n: Sequence[Fraction]) -> Fraction:
+    """Return the greatest x for which x n is `carried`."""
+    program = LinearProgram([(None, 0)] * len(n) + [(None, 1)])
+    program.add_columns([1], [dict(enumerate(n))])
+    program.add_columns(
+        [0] * len(configurations), [{len(n): 1, **{j: -s for j, s in enumerate(k)}} for k in configurations]
+    )
+    return program.solve().objective
+
+
+def test_weights_decide_workloads() -> None:
+    """The greatest ratio of weights, by one program for each configuration, is that of the workloads."""
+    generator = random.Random(11)
+    for _ in range(40):
+        width = generator.randint(1, 3)
+        listed, others = ([tuple(generator.randint(0, 4) for _ in range(width)) for _ in range(4)] for _ in range(2))
+        listed.append((1,) * width)  # so that each type is in one of them
+        others.append((2,) * width)
+        ratio = Fraction(0)
+        for k in others:  # the greatest weight of k with those in the list weighing at most 1
+            program = LinearProgram([(None, 1)] * len(listed))
+            columns = [{i: row[j] for i, row in enumerate(listed) if row[j]} for j in range(width)]
+            program.add_columns(list(k), columns)
+            vertex = program.solve()
+            assert max(value(vertex.primal, row) for row in listed) <= 1
+            ratio = max(ratio, vertex.objective)
+        shares = [Fraction(generator.randint(0, 5), 25) for _ in others]  # their sum is at most 1
+        n = [total(x * k[j] for x, k in zip(shares, others, strict=True)) for j in range(width)]
+        assert not any(n) or carries(listed, n) * ratio >= 1  # carried if divided by the ratio
+        assert min(carries(listed, list(map(Fraction, k))) for k in others if any(k)) * ratio == 1
+
+
+@pytest.mark.parametrize(("cuts", "least"), [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), ([], "1/3"), (["2/5"], "2/7")])
+def test_partition_guarantee(cuts: list[str], least: str) -> None:
+    tops = [*map(Fraction, cuts), Fraction(1)]
+    lows = [Fraction(least), *tops[:-1]]
+    exact = guarantee(cuts, least)
+    every = [range(int(1 / low) + 1) for low in lows]
+    contents = [m for m in product(*every) if value(lows, m) < 1]
+    rounded = [k for k in product(*every) if value(tops, k) <= 1]
+    servers = {m: 1 / carries(rounded, list(map(Fraction, m))) for m in contents if any(m)}
+    assert max(servers.values()) * exact.ratio == 1  # partition_guarantee
+    assert max(value(exact.prices, k) for k in rounded) == 1  # partition_weights
+    assert max(value(exact.prices, m) for m in contents) * exact.ratio == 1
+    for m in servers:  # content_law
+        slack = (1 - value(lows, m)) / (sum(m) + 1)
+        sizes = [low + min(top - low, slack) for low, top in zip(lows, tops, strict=True)]
+        assert all(low < size <= top for low, size, top in zip(lows, sizes, tops, strict=True))
+        best = supportable(sizes, [Fraction(jobs, sum(m)) for jobs in m])
+        assert best is not None
+        assert best.workload >= sum(m)
+
+
+@pytest.mark.parametrize("J", [2, 3, 4])
+def test_universal_workloads(J: int) -> None:
+    cells, reduced = universal_cells(J), reduced_configurations(J)
+    assert [high for _, high in cells] == [  # max_size
+        (Fraction(2, 3) if j % 2 else Fraction(1)) / 2 ** (j // 2) for j in range(2 * J)
+    ]
+    assert all(total(slots * high for slots, (_, high) in zip(k, cells, strict=True)) <= 1 for k in reduced)
+    generator, least = random.Random(J), Fraction(9)
+    for _ in range(40):
+        n = [Fraction(0)] * len(cells)
+        for _ in range(3):  # contents of servers, a third each
+            room = Fraction(1)
+            while (fitting := [j for j, (low, _) in enumerate(cells) if low < room]) and generator.random() < 0.95:
+                j = generator.choice(fitting)
+                n[j] += Fraction(1, 3)
+                room -= cells[j][0]
+        if any(n):
+            least = min(least, carries(reduced, n))
+    assert least >= Fraction(2, 3)  # universal_workloads, universal_keeps
+    assert carries(reduced, [Fraction(int(j in (1, 2))) for j in range(2 * J)]) == Fraction(2, 3)  # universal_attained
 
 
 @pytest.mark.parametrize("J", [1, 2, 3, 4])

@@ -190,7 +190,8 @@ STAGES_MATTER = explicit([[1, 8, 0], [0, 1, 3]], [10, 1, 3], [Fraction(30, 1000)
     "prop-3.5",
     "The servers of each stage of integer greedy placement on L servers differ from L times the global greedy "
     "assignment by at most (K+1)^(i-1) in stage i (Lemma B.1), a bound without L: for L of 10^4 + 3, 10^6 + 3 and "
-    "10^8 + 3 on random instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job.",
+    "10^8 + 3 on random instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job. Coq checked "
+    "the bound for every L with which types end in the same order, and for all large L if no two types end together.",
     source="Proposition 3.5, Lemma B.1",
     printed="the integer greedy assignment divided by L converges to the global greedy assignment",
     evidence=Evidence.certified,

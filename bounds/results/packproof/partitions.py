@@ -120,7 +120,8 @@ def cells() -> Sequence[Panel]:
 @claim(
     "partition-guarantee",
     "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
-    " up. Beside the proof, on four partitions, and random ones, the worst law"
+    " up. Coq checked it for mean numbers of jobs by cell; that a law enters by these alone is proved in words."
+    " Beside the proof, on four partitions, and random ones, the worst law"
     " attains it exactly, the whole maximum is found again by other means, and no law of a random family is below.",
     source="packproof",
     printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",

@@ -64,13 +64,19 @@ def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
 @claim(
     "prop-1",
     "For every J >= 2 and all queues of the universal partition some reduced configuration has at least 2/3 of the "
-    "weight of every feasible configuration, and so of every refinement. Beside the theorem, the greatest <k, Q> "
-    "subject to K_RED Q <= 1 is computed for J = 2..12: 3/2, exactly.",
+    "weight of every feasible configuration, and so of every refinement; so K_RED carries 2/3 of each workload that "
+    "servers of finitely many contents carry. Beside the theorem, the greatest <k, Q> subject to K_RED Q <= 1 is "
+    "computed for J = 2..12: 3/2, exactly.",
     source="Proposition 1",
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
     evidence=Evidence.formal,
     breaks=(PAIRS, THREES),
-    theorems=("Universal.universal_two_thirds", "Universal.sizes_feasible"),
+    theorems=(
+        "Universal.universal_two_thirds",
+        "Universal.sizes_feasible",
+        "Duality.weights_decide_workloads",
+        "Partition.universal_workloads",
+    ),
 )
 def proposition_1(level: Level, broken: str) -> Outcome:
     greatest = {J: greatest_reduced_weight(J, broken) for J in range(2, 13)}
@@ -349,7 +355,8 @@ def corollary_1(level: Level, broken: str) -> Outcome:
 @claim(
     "universal-guarantee",
     "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more, for "
-    "J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it).",
+    "J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it). Coq checked 2/3 for "
+    "every J >= 2 and mean numbers of jobs by cell; that a law enters by these alone is proved in words.",
     source="Proposition 1",
     printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
     evidence=Evidence.proved,
