@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import re
 import signal
 import socket
@@ -71,6 +72,14 @@ def refuse_workers(workers: int) -> None:
 
 def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
     return number, function(*task)
+
+
+def _unpacked(packed: bytes) -> tuple[int, Any]:
+    """Do a task of a cluster: as bytes it reaches the worker unread, else the scheduler would run an author's code.
+
+    What cannot be read here, such as a policy whose file is not on this machine, is an error of the task.
+    """
+    return _numbered(*pickle.loads(packed))
 
 
 def end_with(parent: int) -> None:
@@ -149,6 +158,7 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
 
 def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
     try:
+        from cloudpickle import dumps
         from dask.distributed import Client, KilledWorker, as_completed
         from distributed.comm.core import CommClosedError
     except ImportError:
@@ -163,7 +173,8 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         raise InputError(f"--engine: no dask scheduler at {address}: {reason}") from None
     try:
         with _without_logs("distributed"), client:
-            futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
+            packed = (dumps((function, i, task)) for i, task in enumerate(tasks))
+            futures = [client.submit(_unpacked, each, pure=False) for each in packed]
             for future in as_completed(futures):
                 yield future.result()
                 future.release()
