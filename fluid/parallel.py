@@ -23,6 +23,10 @@ REACH = 10.0
 """Seconds after which a scheduler that does not answer counts as none."""
 
 
+class EngineError(InputError):
+    """A cluster, or a process, that is out of reach or lost, whatever the tasks are."""
+
+
 def run_all(
     function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int = -1, engine: str = "local"
 ) -> Iterator[tuple[int, Any]]:
@@ -42,7 +46,7 @@ def run_all(
     Raises
     ------
     InputError
-        An engine that is none, cannot be reached, or is not installed.
+        An engine that is none; an `EngineError` where it cannot be reached, is lost, or is not installed.
     """
     refuse_engine(engine)
     if engine == "local":
@@ -146,7 +150,7 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
         for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
             yield one
     except TerminatedWorkerError:
-        raise InputError(
+        raise EngineError(
             "workers: a process ended before its task was done: expected memory enough for all of them, and code of "
             "an author's that returns"
         ) from None
@@ -162,7 +166,7 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         from dask.distributed import Client, KilledWorker, as_completed
         from distributed.comm.core import CommClosedError
     except ImportError:
-        raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
+        raise EngineError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
     host, _, port = address.rpartition(":")
     try:
         # dask tries again until its time is up, even where nobody listens; the system says so at once
@@ -170,7 +174,7 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         client = Client(f"tcp://{address}", timeout=REACH)
     except (OSError, TimeoutError, ValueError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or f"no answer within {REACH:g} s"
-        raise InputError(f"--engine: no dask scheduler at {address}: {reason}") from None
+        raise EngineError(f"--engine: no dask scheduler at {address}: {reason}") from None
     try:
         with _without_logs("distributed"), client:
             packed = (dumps((function, i, task)) for i, task in enumerate(tasks))
@@ -179,9 +183,9 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
                 yield future.result()
                 future.release()
     except (CancelledError, CommClosedError):
-        raise InputError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
+        raise EngineError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
     except KilledWorker:
-        raise InputError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
+        raise EngineError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
 
 
 @contextmanager

@@ -59,9 +59,7 @@ def verify(
     from bounds.claims import PAPERS, Level
     from bounds.results import claims, modules, verify_all
     from bounds.views.claims import ending, listed, listing_lines, summary_lines, verdict_lines, verified
-    from fluid.parallel import refuse_engine
 
-    refuse_engine(engine)
     if listing or table:
         refuse_unused({"--engine": engine != "local"}, "--list or --coverage, which check nothing")
     if level not in list(Level):

@@ -93,8 +93,8 @@ class _Stored:
     def put(self, r: int, run: Run) -> None:
         """Store a replication."""
         is_loss = self._scenario.model == "loss"
-        numbers = {"reward": run.mean_reward} if is_loss else {"queue": run.mean_queue}
-        self._store.put(self._key(r), r, self._parameters, numbers, run.seconds, _packed(run.measures))
+        number, mean = ("reward", run.mean_reward) if is_loss else ("queue", run.mean_queue)
+        self._store.put(self._key(r), r, self._parameters, {number: mean}, run.seconds, _packed(run.measures))
 
 
 def _packed(measures: Measures) -> bytes:

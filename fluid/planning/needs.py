@@ -19,7 +19,7 @@ from fluid.planning.log import PlannedLog
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.results import Run
+from fluid.simulation.results import LossResult, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
@@ -166,8 +166,9 @@ class Trials:
 
 
 def _attained(policy: Policy, scenario: Scenario, run: Run) -> float:
-    if policy.model == "loss":
-        return float(scenario.result(policy, scenario, (run,), False).accepted().mean)
+    result = scenario.result(policy, scenario, (run,), False)
+    if isinstance(result, LossResult):
+        return float(result.accepted().mean)
     arrivals = float(run.measures.arrivals[run.first :].sum())
     # Little's law: jobs that still wait at the end count for what they have waited
     return float(run.mean_queue * (scenario.until - scenario.warmup) / max(arrivals, 1.0))

@@ -52,9 +52,9 @@ def first_with_room(state, job_type, draws):
 """
 COMMANDS = {
     "verify": "verify introduction throughput/example-uniform",
-    "attack": "attack own_rule.py:next_fit --kind items --items 5 --evaluations 140 --starts 2 --seed 3",
+    "attack": "attack own_rule.py:next_fit --kind items --items 4 --evaluations 136 --starts 2 --seed 3",
     "a single start": f"attack {EXAMPLES}/rules_to_attack.py:equal_parts --kind sharing --evaluations 60",
-    "an assignment": f"attack {EXAMPLES}/rules_to_attack.py:density_first --evaluations 40 --starts 2 --seed 1",
+    "an assignment": f"attack {EXAMPLES}/rules_to_attack.py:density_first --evaluations 24 --starts 2 --seed 1",
     "plan": f"plan {EXAMPLES}/vm_types.csv {EXAMPLES}/vm_log.csv --server cpu=48,memory=192 --accept 0.99 "
     "--policy first-fit --policy own_policy.py:LAST",
     "tune": f"admission tune {EXAMPLES}/admission_small.toml --policy zeroth --sla 0.1 --until 150 --replications 4",
