@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import re
 import signal
 import socket
@@ -20,6 +21,10 @@ from theory.errors import ArgumentError, InputError
 
 REACH = 10.0
 """Seconds after which a scheduler that does not answer counts as none."""
+
+
+class EngineError(InputError):
+    """A cluster, or a process, that is out of reach or lost, whatever the tasks are."""
 
 
 def run_all(
@@ -41,7 +46,7 @@ def run_all(
     Raises
     ------
     InputError
-        An engine that is none, cannot be reached, or is not installed.
+        An engine that is none; an `EngineError` where it cannot be reached, is lost, or is not installed.
     """
     refuse_engine(engine)
     if engine == "local":
@@ -71,6 +76,14 @@ def refuse_workers(workers: int) -> None:
 
 def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
     return number, function(*task)
+
+
+def _unpacked(packed: bytes) -> tuple[int, Any]:
+    """Do a task of a cluster: as bytes it reaches the worker unread, else the scheduler would run an author's code.
+
+    What cannot be read here, such as a policy whose file is not on this machine, is an error of the task.
+    """
+    return _numbered(*pickle.loads(packed))
 
 
 def end_with(parent: int) -> None:
@@ -137,7 +150,7 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
         for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
             yield one
     except TerminatedWorkerError:
-        raise InputError(
+        raise EngineError(
             "workers: a process ended before its task was done: expected memory enough for all of them, and code of "
             "an author's that returns"
         ) from None
@@ -149,10 +162,11 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
 
 def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
     try:
+        from cloudpickle import dumps
         from dask.distributed import Client, KilledWorker, as_completed
         from distributed.comm.core import CommClosedError
     except ImportError:
-        raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
+        raise EngineError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
     host, _, port = address.rpartition(":")
     try:
         # dask tries again until its time is up, even where nobody listens; the system says so at once
@@ -160,17 +174,18 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         client = Client(f"tcp://{address}", timeout=REACH)
     except (OSError, TimeoutError, ValueError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or f"no answer within {REACH:g} s"
-        raise InputError(f"--engine: no dask scheduler at {address}: {reason}") from None
+        raise EngineError(f"--engine: no dask scheduler at {address}: {reason}") from None
     try:
         with _without_logs("distributed"), client:
-            futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
+            packed = (dumps((function, i, task)) for i, task in enumerate(tasks))
+            futures = [client.submit(_unpacked, each, pure=False) for each in packed]
             for future in as_completed(futures):
                 yield future.result()
                 future.release()
     except (CancelledError, CommClosedError):
-        raise InputError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
+        raise EngineError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
     except KilledWorker:
-        raise InputError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
+        raise EngineError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
 
 
 @contextmanager

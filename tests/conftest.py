@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,11 +30,17 @@ def data() -> Path:
     return folder
 
 
-@pytest.fixture
-def dask_engine() -> Iterator[str]:
-    """Give the name of a cluster of two workers as an engine."""
+@pytest.fixture(scope="module")
+def dask_cluster() -> Iterator[Any]:
+    """Give a cluster of two workers, each a process that begins again when it is killed; tests of a module share it."""
     distributed = pytest.importorskip("dask.distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", processes=True
     ) as made:
-        yield made.scheduler_address.replace("tcp://", "dask://")
+        yield made
+
+
+@pytest.fixture
+def dask_engine(dask_cluster: Any) -> str:
+    """Give the name of that cluster as an engine."""
+    return str(dask_cluster.scheduler_address).replace("tcp://", "dask://")

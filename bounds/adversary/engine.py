@@ -181,7 +181,7 @@ def attack(
     workers : int
         Processes for several starts (-1: one a core). The answer does not depend on their number.
     engine : str
-        ``local``, or ``dask://HOST:PORT``, as for `packproof.simulate`.
+        ``local``, or ``dask://HOST:PORT``, as for `packproof.simulate`; there a single start is a task, too.
     watch : Watch, optional
         Listens to instances before they are judged, and to improvements.
 
@@ -222,7 +222,7 @@ def attack(
         for i in range(starts)
     ]
     try:
-        if starts == 1:
+        if starts == 1 and engine == "local":
             climbs[0].go_on(shared)
         else:
             in_rounds(climbs, shared, workers, engine, watched)

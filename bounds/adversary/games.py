@@ -25,6 +25,7 @@ from bounds.adversary.items import Items, ItemSpace, estimate_items, judge_items
 from bounds.adversary.lies import LieSpace, first_lies, judge_lie
 from bounds.adversary.rules import note_rule, rule_named
 from fluid.experiment.store import Store
+from fluid.parallel import EngineError
 from theory.errors import InputError
 from theory.files.code import code_digest, module_of
 from theory.files.document import read_document
@@ -166,7 +167,7 @@ def _saying_kinds(kind: str | None) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if kind is not None:
+        if kind is not None or isinstance(error, EngineError):
             raise
         raise type(error)(
             f"{error}; no --kind was given, so the rule was taken for one that assigns servers to configurations: "

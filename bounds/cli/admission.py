@@ -22,6 +22,7 @@ from bounds.cli.options import (
     WorkersOption,
     named_values,
     refuse_no_time,
+    refuse_unused,
 )
 from theory.errors import InputError
 
@@ -287,6 +288,7 @@ def decide(
     until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = YEAR,
     warmup: WarmupOption = 0.0,
     store: StoreFile = None,
+    engine: EngineOption = "local",
     as_json: JsonFlag = False,
 ) -> None:
     """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
@@ -302,6 +304,8 @@ def decide(
     if policy is not None and (threshold is None) == (sla is None):
         got = "neither" if sla is None else "both"
         raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
+    if sla is None:
+        refuse_unused({"--engine": engine != "local"}, "no --sla, whose runs it is for")
     chosen = (
         None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
     )
@@ -312,7 +316,7 @@ def decide(
     if chosen is not None and threshold is not None:
         chosen = replace(chosen, threshold=threshold_of(threshold, chosen.name))
     elif chosen is not None and sla is not None:
-        chosen = tuned_policy(cluster, chosen, sla, until, warmup, store)
+        chosen = tuned_policy(cluster, chosen, sla, until, warmup, store, engine)
     times = times_of(horizons)
     ahead = aligned_horizons() if times is None else times
     answer = decide_answer(cluster, tenants, arrival, ahead, chosen, observed=state is not None, fits=fits)
@@ -351,13 +355,19 @@ def arrival_at(
 
 
 def tuned_policy(
-    cluster: AdmissionCluster, policy: AdmissionPolicy, sla: float, until: float, warmup: float, store: Path | None
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    sla: float,
+    until: float,
+    warmup: float,
+    store: Path | None,
+    engine: str,
 ) -> AdmissionPolicy:
     """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
     from fluid.admission.study.tuning import tune
 
     with progress_and_store(store) as (say, stored):
-        return tune(cluster, policy, sla, until, warmup=warmup, progress=say, store=stored).policy
+        return tune(cluster, policy, sla, until, warmup=warmup, engine=engine, progress=say, store=stored).policy
 
 
 @contextmanager

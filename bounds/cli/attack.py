@@ -90,7 +90,7 @@ Beginning = Annotated[
     typer.Option("--from", metavar="FILE", help="Begin at this instance, such as the worst of an earlier search."),
 ]
 Starts = Annotated[
-    int, typer.Option("--starts", metavar="N", min=1, max=1024, help="Independent searches, run in processes.")
+    int, typer.Option("--starts", metavar="N", min=1, max=1024, help="Independent searches, run at once.")
 ]
 Servers = Annotated[
     int | None,
@@ -148,7 +148,7 @@ def attack(
 ) -> None:
     """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly.
 
-    With --kind online, which attacks a policy, there is no --from, --starts, --store or --certificate.
+    With --kind online, which attacks a policy, there is no --from, --starts, --engine, --store or --certificate.
     """
     from bounds.adversary.division import SYNONYMS
     from bounds.adversary.documents import case_document
@@ -163,6 +163,7 @@ def attack(
     tied = rewards is Rewards.proportional
     measure = SYNONYMS.get(measure, measure)
     options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}
+    options["--engine"] = engine != "local"
     _refuse_what_has_no_meaning(kind, measure, {name: bool(given) for name, given in options.items()}, tied=tied)
     if kind is Kind.online:
         how |= {"types": types, "resources": resources, "servers": servers, "service": service.value}

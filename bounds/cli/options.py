@@ -105,7 +105,10 @@ TraceServers = Annotated[
         "--servers", metavar="L", min=1, max=10**9, help="Servers of the trace in which the workload is measured."
     ),
 ]
-EngineOption = Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")]
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", metavar="local|dask://HOST:PORT", help="Do the work here, or on a dask cluster."),
+]
 WorkersOption = Annotated[
     int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
 ]

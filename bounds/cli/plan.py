@@ -11,7 +11,7 @@ import typer
 
 from bounds.cli.app import app, completed_by, progress, show
 from bounds.cli.instance import pool_table
-from bounds.cli.options import JsonFlag, SeedOption, StoreFile, announcing
+from bounds.cli.options import EngineOption, JsonFlag, SeedOption, StoreFile, announcing
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def plan(
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
     store: StoreFile = None,
+    engine: EngineOption = "local",
     out: ReportFile = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -101,8 +102,10 @@ def plan(
     _check_target(accept, wait)
     from bounds.views.plan import plan_lines
     from fluid.experiment.store import Store
+    from fluid.parallel import refuse_engine
     from fluid.planning import EFFORTS, Target, Trials, make_plan
 
+    refuse_engine(engine)
     if level not in EFFORTS:
         raise InputError(f"--level: expected quick or full, got {level!r}")
     if not time_limit > 0:
@@ -113,7 +116,7 @@ def plan(
         report("reading the log")
         planned = _log(types, log, server, drop_open=drop_open)
         opened = None if store is None else stack.enter_context(Store(store))
-        trials = Trials(Target(accept, wait), seed, opened, report)
+        trials = Trials(Target(accept, wait), seed, opened, report, engine)
         made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit)
         report("what greedy reservation keeps")
         answer = _answered(made_plan)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show
-from bounds.cli.options import JsonFlag
+from bounds.cli.options import EngineOption, JsonFlag, refuse_unused
 from theory.errors import InputError
 from theory.files.answer import print_answer
 
@@ -52,6 +52,7 @@ def verify(
     listing: Listing = False,
     table: Coverage = False,
     pictures: PicturesFolder = None,
+    engine: EngineOption = "local",
     as_json: JsonFlag = False,
 ) -> None:
     """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
@@ -59,6 +60,8 @@ def verify(
     from bounds.results import claims, modules, verify_all
     from bounds.views.claims import ending, listed, listing_lines, summary_lines, verdict_lines, verified
 
+    if listing or table:
+        refuse_unused({"--engine": engine != "local"}, "--list or --coverage, which check nothing")
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = list(modules(names or (), paper))
@@ -77,7 +80,7 @@ def verify(
     outcomes: list[Checked] = []
     begin = time.perf_counter()
     with progress() as report:
-        for number, checked in enumerate(verify_all(chosen, Level(level)), 1):
+        for number, checked in enumerate(verify_all(chosen, Level(level), engine=engine), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
             if not as_json:

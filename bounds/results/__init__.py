@@ -97,13 +97,15 @@ def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     return Checked(claim_, outcome, time.perf_counter() - start)
 
 
-def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterator[Checked]:
+def verify_all(identities: Sequence[str], level: Level = Level.quick, *, engine: str = "local") -> Iterator[Checked]:
     """Check claims on all processors and yield them as they finish; a few are checked here, one after another.
+
+    Another `engine`, ``dask://HOST:PORT``, is a cluster, which gets all of them.
 
     Claims that share what they compute go to one processor together, as those of a file do. Groups with many claims
     that rest on simulations or floats take longest and begin first, so that no processor is left alone at the end.
     """
-    if len(identities) < 8:
+    if len(identities) < 8 and engine == "local":
         yield from (verify(one, level) for one in claims(identities))
         return
     from fluid.parallel import processors, run_all
@@ -111,7 +113,8 @@ def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterato
     groups: list[list[Claim]] = []
 
     def tasks() -> Iterator[tuple[Sequence[str], Level | None]]:
-        for _ in range(processors()):  # they load the claims while this process does, to see what is to be checked
+        # processes here load the claims while this one does, to see what is to be checked
+        for _ in range(processors() if engine == "local" else 0):
             groups.append([])
             yield identities, None
         together: dict[str, list[Claim]] = {}
@@ -121,7 +124,7 @@ def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterato
             groups.append(group)
             yield [one.id for one in group], level
 
-    for number, outcomes in run_all(_checked, tasks()):
+    for number, outcomes in run_all(_checked, tasks(), engine=engine):
         for one, (outcome, seconds) in zip(groups[number], outcomes, strict=True):
             yield Checked(one, outcome, seconds)
 

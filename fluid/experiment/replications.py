@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fluid.experiment.store import Store, versions
-from fluid.simulation.driver import replicate
+from fluid.parallel import run_all
+from fluid.simulation.driver import replicate, run_replication, seed_of
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
@@ -40,27 +41,60 @@ def simulate_stored(
     scenario, replications, seed, engine, workers, progress
         See `fluid.simulation.driver.simulate`. Runs that were read have no ``state``.
     """
-    name = policy.source
-    if not name:
-        raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
-    own = name.rpartition(":")[2] if policy.code else name
-    cell = fingerprint([versions(), own, policy.code, scenario, seed])
-    keys = [fingerprint([cell, r]) for r in range(replications)]
-    runs: dict[int, Run] = {}
-    for r, key in enumerate(keys):
-        stored = store.run(key, _unpacked)
-        if stored is not None:
-            runs[r] = Run(scenario, stored[0], None, stored[1])
-
-    def put(r: int, run: Run) -> None:
-        parameters = {"policy": name, "servers": scenario.servers, "seed": seed}
-        number = "reward" if scenario.model == "loss" else "queue"
-        mean = run.mean_reward if scenario.model == "loss" else run.mean_queue
-        store.put(keys[r], r, parameters, {number: mean}, run.seconds, _packed(run.measures))
-
+    stored = _Stored(store, policy, scenario, seed)
+    runs = {r: run for r in range(replications) if (run := stored.read(r)) is not None}
     missing = [r for r in range(replications) if r not in runs]
-    how: dict[str, Any] = {"workers": workers, "engine": engine, "progress": progress, "finished": runs, "store": put}
+    how: dict[str, Any] = {"workers": workers, "engine": engine, "progress": progress}
+    how |= {"finished": runs, "store": stored.put}
     return scenario.result(policy, scenario, *replicate(policy, scenario, missing, seed, **how))
+
+
+def simulate_each(
+    pairs: Sequence[tuple[Policy, Scenario]], *, seed: int, engine: str = "local", store: Store | None = None
+) -> list[Run]:
+    """Simulate a replication of each of several policies and scenarios: one after another here, at once on a cluster.
+
+    Runs that the store holds are read, and others stored as they finish. Ctrl-C ends all.
+    """
+    stored = None if store is None else [_Stored(store, policy, scenario, seed) for policy, scenario in pairs]
+    runs: dict[int, Run | None] = {i: None if stored is None else stored[i].read(0) for i in range(len(pairs))}
+    missing = [i for i, run in runs.items() if run is None]
+    tasks = ((*pairs[i], seed_of(seed, 0), None) for i in missing)
+    for number, bare in run_all(run_replication, tasks, workers=1, engine=engine):
+        if bare.interrupted:
+            raise KeyboardInterrupt
+        i = missing[number]
+        runs[i] = run = replace(bare, scenario=pairs[i][1])
+        if stored is not None:
+            stored[i].put(0, run)
+    return [run for run in runs.values() if run is not None]
+
+
+class _Stored:
+    """The replications of a policy and a scenario in a store."""
+
+    def __init__(self, store: Store, policy: Policy, scenario: Scenario, seed: int) -> None:
+        name = policy.source
+        if not name:
+            raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
+        own = name.rpartition(":")[2] if policy.code else name
+        self._store, self._scenario = store, scenario
+        self._cell = fingerprint([versions(), own, policy.code, scenario, seed])
+        self._parameters = {"policy": name, "servers": scenario.servers, "seed": seed}
+
+    def _key(self, r: int) -> str:
+        return fingerprint([self._cell, r])
+
+    def read(self, r: int) -> Run | None:
+        """Return a replication, without ``state``; None where the store has not got it."""
+        stored = self._store.run(self._key(r), _unpacked)
+        return None if stored is None else Run(self._scenario, stored[0], None, stored[1])
+
+    def put(self, r: int, run: Run) -> None:
+        """Store a replication."""
+        is_loss = self._scenario.model == "loss"
+        number, mean = ("reward", run.mean_reward) if is_loss else ("queue", run.mean_queue)
+        self._store.put(self._key(r), r, self._parameters, {number: mean}, run.seconds, _packed(run.measures))
 
 
 def _packed(measures: Measures) -> bytes:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from fluid.experiment.replications import simulate_stored
+from fluid.experiment.replications import simulate_each
 from fluid.experiment.store import Store
 from fluid.planning.log import PlannedLog
-from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.results import LossResult
+from fluid.simulation.results import LossResult, Run
+from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
@@ -137,65 +139,129 @@ class Need:
 
 @dataclass(frozen=True)
 class Trials:
-    """How policies are run on a log: the target, the seed, and the store of what has been run."""
+    """How policies are run on a log: the target, the seed, the store of what has been run, and where (`engine`)."""
 
     target: Target
     seed: int = 0
     store: Store | None = None
     progress: Callable[[str], None] | None = None
+    engine: str = "local"
 
-    def attained(self, policy: Policy, log: PlannedLog, servers: int) -> float:
-        """Run a policy on a number of servers and return the share of jobs accepted, or their mean wait."""
-        means = [Fraction(round(float(x) * FINEST), FINEST * servers) for x in log.means]
-        instance = log.instance.with_workload(means)
-        model = LossScenario if policy.model == "loss" else QueueScenario
-        scenario = model(instance, servers, log.until, log.warmup, jobs=log.jobs)
-        if self.progress is not None:
-            self.progress(f"{policy.name} on {servers:,} servers")
-        how: dict[str, Any] = {"replications": 1, "seed": self.seed}
-        if self.store is None:
-            result = simulate(policy, scenario, **how)
+    def say(self, text: str) -> None:
+        """Tell the listener, if there is one."""
+        if text and self.progress is not None:
+            self.progress(text)
+
+    def attained(self, asked: Sequence[tuple[Policy, PlannedLog, int]]) -> list[float]:
+        """Run each policy on a log and a number of servers; return the shares of jobs accepted, or their mean waits."""
+        pairs: list[tuple[Policy, Scenario]] = []
+        for policy, log, servers in asked:
+            means = [Fraction(round(float(x) * FINEST), FINEST * servers) for x in log.means]
+            instance = log.instance.with_workload(means)
+            model = LossScenario if policy.model == "loss" else QueueScenario
+            pairs.append((policy, model(instance, servers, log.until, log.warmup, jobs=log.jobs)))
+            self.say(f"{policy.name} on {servers:,} servers")
+        runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
+        return [_attained(*pair, run) for pair, run in zip(pairs, runs, strict=True)]
+
+
+def _attained(policy: Policy, scenario: Scenario, run: Run) -> float:
+    result = scenario.result(policy, scenario, (run,), False)
+    if isinstance(result, LossResult):
+        return float(result.accepted().mean)
+    arrivals = float(run.measures.arrivals[run.first :].sum())
+    # Little's law: jobs that still wait at the end count for what they have waited
+    return float(run.mean_queue * (scenario.until - scenario.warmup) / max(arrivals, 1.0))
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the least number of servers on which a policy meets a target on a log.
+
+    Attributes
+    ----------
+    policy : Policy
+    log : PlannedLog
+    start : int
+        The number that is tried first.
+    title : str
+        Said as the search begins.
+    """
+
+    policy: Policy
+    log: PlannedLog
+    start: int
+    title: str = ""
+
+    def steps(self, target: Target) -> Generator[int, float, Need]:
+        """Yield numbers of servers, take what the policy attains on each, and return the need.
+
+        From `start` in steps that double, up or down, until the target is met on one number and missed on another;
+        then by bisection.
+        """
+        values: dict[int, float] = {0: 0.0 if target.share is not None else inf}
+
+        def met(servers: int) -> Generator[int, float, bool]:
+            if servers not in values:
+                values[servers] = yield servers
+            return target.met(values[servers])
+
+        low = high = max(self.start, 1)
+        step = max(1, self.start // 16)
+        if (yield from met(high)):
+            while low > 0 and (yield from met(low)):
+                high, low, step = low, max(low - step, 0), step * 2
         else:
-            result = simulate_stored(self.store, policy, scenario, **how)
-        if result.interrupted:
-            raise KeyboardInterrupt
-        if isinstance(result, LossResult):
-            return float(result.accepted().mean)
-        run = result.runs[0]
-        arrivals = float(run.measures.arrivals[run.first :].sum())
-        # Little's law: jobs that still wait at the end count for what they have waited
-        return float(run.mean_queue * (log.until - log.warmup) / max(arrivals, 1.0))
+            while not (yield from met(high)):
+                if high > WIDEST * max(self.start, 1):
+                    return Need(self.policy.name, None, values[high], None)
+                low, high, step = high, high + step, step * 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if (yield from met(middle)) else (middle, high)
+        return Need(self.policy.name, high, values[high], values.get(high - 1) if high > 1 else None)
 
 
 def least_for(policy: Policy, log: PlannedLog, trials: Trials, start: int) -> Need:
-    """Find the least number of servers on which a policy meets its target on a log.
+    """Find the least number of servers on which a policy meets its target on a log, from `start` (`Search`).
 
     Notes
     -----
-    From `start` in steps that double, up or down, until the target is met on one number and missed on another; then by
-    bisection. What a policy attains need not grow with the number of servers: the target is met on the number returned
+    What a policy attains need not grow with the number of servers: the target is met on the number returned
     and missed on one less, and fewer may meet it again.
     """
-    if policy.model == "slotted":
-        raise InputError(f"--policy: {policy.name}: expected a policy in continuous time, as logs are")
-    values: dict[int, float] = {0: 0.0 if trials.target.share is not None else float("inf")}
+    return _together([Search(policy, log, start)], trials)[0]
 
-    def met(servers: int) -> bool:
-        if servers not in values:
-            values[servers] = trials.attained(policy, log, servers)
-        return trials.target.met(values[servers])
 
-    low = high = max(start, 1)
-    step = max(1, start // 16)
-    if met(high):
-        while low > 0 and met(low):
-            high, low, step = low, max(low - step, 0), step * 2
-    else:
-        while not met(high):
-            if high > WIDEST * max(start, 1):
-                return Need(policy.name, None, values[high], None)
-            low, high, step = high, high + step, step * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if met(middle) else (middle, high)
-    return Need(policy.name, high, values[high], values.get(high - 1) if high > 1 else None)
+def least_for_each(searches: Sequence[Search], trials: Trials, end: float = inf) -> Iterator[Need | None]:
+    """Yield what each search finds; None for those that had not begun at the time `end` (of the monotonic clock).
+
+    Here they run one after another. On a cluster they go on together, in rounds: each has one simulation in a round.
+    """
+    at_once = 1 if trials.engine == "local" else max(len(searches), 1)
+    for first in range(0, len(searches), at_once):
+        batch = searches[first : first + at_once]
+        yield from [None] * len(batch) if time.monotonic() > end else _together(batch, trials)
+
+
+def _together(searches: Sequence[Search], trials: Trials) -> list[Need]:
+    needs: dict[int, Need] = {}
+    asking: dict[int, tuple[Generator[int, float, Need], int]] = {}
+
+    def ask(i: int, steps: Generator[int, float, Need], value: float | None) -> None:
+        try:
+            asking[i] = steps, next(steps) if value is None else steps.send(value)
+        except StopIteration as ended:
+            needs[i] = ended.value
+
+    for i, search in enumerate(searches):
+        if search.policy.model == "slotted":
+            raise InputError(f"--policy: {search.policy.name}: expected a policy in continuous time, as logs are")
+        trials.say(search.title)
+        ask(i, search.steps(trials.target), None)
+    while asking:
+        before, asking = asking, {}
+        values = trials.attained([(searches[i].policy, searches[i].log, n) for i, (_, n) in before.items()])
+        for (i, (steps, _)), value in zip(before.items(), values, strict=True):
+            ask(i, steps, value)
+    return [needs[i] for i in range(len(searches))]

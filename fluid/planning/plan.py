@@ -6,13 +6,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from fluid.planning.log import PlannedLog, grown, resampled, window
-from fluid.planning.needs import FINEST, Need, Peak, Trials, least_for, peak_servers
+from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for_each, peak_servers
 from fluid.simulation.policy_interface import Policy
 from theory.greedy.servers import LeastServers, least_servers
 from theory.region.membership import CapacityProgram
@@ -104,45 +105,44 @@ def make_plan(
         After these, what has not begun is left out: first growth, then resampled logs of the last policies.
     """
     end = time.monotonic() + seconds
-    left_out: list[str] = []
     part, begins = window(log, effort.arrivals)
-    say = trials.progress or (lambda _: None)
-    say("servers that carry the mean workload")
+    trials.say("servers that carry the mean workload")
     carries = least_servers(log.instance, mean_jobs(log))
-    say("servers that hold the fullest instant")
+    trials.say("servers that hold the fullest instant")
     peak = peak_servers(log, effort.bounds)
-    needs = {policy.name: least_for(policy, part, trials, peak.upper) for policy in policies}
+    first = least_for_each([Search(policy, part, peak.upper) for policy in policies], trials)
+    needs = [need for need in first if need is not None]
+    met = [(need, policy) for need, policy in zip(needs, policies, strict=True) if need.servers is not None]
+    best, chosen = min(met, key=lambda one: one[0].servers or 0, default=(None, None))
     others = [resampled(part, np.random.default_rng([trials.seed, r])) for r in range(effort.resamples)]
-    rows = []
-    for policy in policies:
-        need = needs[policy.name]
-        ranges: list[int | None] = []
-        for r, other in enumerate(others):
-            if need.servers is None or time.monotonic() > end:
-                break
-            say(f"{policy.name}: resampled log {r + 1} of {len(others)}")
-            ranges.append(least_for(policy, other, trials, need.servers).servers)
-        if need.servers is not None and len(ranges) < len(others):
-            left_out.append(f"{policy.name}: {len(others) - len(ranges)} of {len(others)} resampled logs")
-        rows.append(PolicyNeed(need, tuple(ranges)))
-    met = [need for need in needs.values() if need.servers is not None]
-    best = min(met, key=lambda need: need.servers or 0, default=None)
-    growth: list[Growth] = []
+    searches = [
+        Search(policy, other, need.servers or 0, f"{policy.name}: resampled log {r} of {len(others)}")
+        for need, policy in met
+        for r, other in enumerate(others, 1)
+    ]
     headroom = None
-    if best is not None and best.servers is not None:
+    if best is not None and chosen is not None and best.servers is not None:
         servers = best.servers
-        program = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)]))
-        free = program.headroom()
+        free = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)])).headroom()
         headroom = None if free is None else tuple(x * servers for x in free)
-        chosen = next(policy for policy in policies if policy.name == best.policy)
         for g in GROWTH:
-            if time.monotonic() > end:
-                left_out.append(f"growth of {g:.0%}")
-                continue
-            say(f"growth of {g:.0%}")
             more = grown(part, g, np.random.default_rng([trials.seed, 1000]))
-            jobs = [x * Fraction(str(1 + g)) for x in mean_jobs(log)]
-            need = least_for(chosen, more, trials, ceil(servers * (1 + g)))
-            growth.append(Growth(g, least_servers(log.instance, jobs), need))
-    quiet = replace(trials, progress=None, store=None)
+            searches.append(Search(chosen, more, ceil(servers * (1 + g)), f"growth of {g:.0%}"))
+    answers = least_for_each(searches, trials, end)
+    left_out: list[str] = []
+    rows = []
+    for need in needs:
+        again = [] if need.servers is None else list(islice(answers, len(others)))
+        begun = [one for one in again if one is not None]
+        if len(begun) < len(again):
+            left_out.append(f"{need.policy}: {len(again) - len(begun)} of {len(again)} resampled logs")
+        rows.append(PolicyNeed(need, tuple(one.servers for one in begun)))
+    growth: list[Growth] = []
+    for g, larger in zip(() if best is None else GROWTH, answers, strict=True):
+        if larger is None:
+            left_out.append(f"growth of {g:.0%}")
+            continue
+        jobs = [x * Fraction(str(1 + g)) for x in mean_jobs(log)]
+        growth.append(Growth(g, least_servers(log.instance, jobs), larger))
+    quiet = replace(trials, progress=None, store=None, engine="local")
     return Plan(log, part, begins, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out))

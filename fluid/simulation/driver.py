@@ -207,10 +207,10 @@ def replicate(
 
     def runs(numbers: list[int]) -> Iterator[tuple[int, Run]]:
         if engine == "local" and (len(numbers) == 1 or workers == 1):
-            yield from ((r, _run_replication(policy, scenario, seed_of(seed, r), progress)) for r in numbers)
+            yield from ((r, run_replication(policy, scenario, seed_of(seed, r), progress)) for r in numbers)
         else:
             tasks = [(policy, scenario, seed_of(seed, r), None) for r in numbers]
-            done = run_all(_run_replication, tasks, workers=workers, engine=engine)
+            done = run_all(run_replication, tasks, workers=workers, engine=engine)
             yield from ((numbers[i], run) for i, run in done)
 
     def runs_of_a_trace() -> Iterator[tuple[int, Run]]:
@@ -237,7 +237,7 @@ def replicate(
     return tuple(done[r] for r in sorted(done)), interrupted
 
 
-def _run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
+def run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
     """Run one replication; return it without scenario and state, which would have to travel between processes."""
 
     def reached(time: float, events: int) -> None:

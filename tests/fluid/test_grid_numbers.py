@@ -179,9 +179,7 @@ def one_by_one(function: Any, tasks: Any, **how: Any) -> Any:
     from fluid.experiment import run as cells
     from fluid.simulation import driver
 
-    called = (
-        cells.run_cell if function.__name__ == "counting" or function is cells.run_cell else driver._run_replication
-    )
+    called = cells.run_cell if function.__name__ == "counting" or function is cells.run_cell else driver.run_replication
     return ((number, called(*task)) for number, task in enumerate(tasks))
 
 
