@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.store import Store, versions
+from fluid.experiment.store import Store
 from fluid.simulation.driver import replicate
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
+from theory.version import versions
 
 
 def simulate_stored(
