@@ -99,10 +99,14 @@ class Stored(Command):
         super().__init__(folder, f"{RUNS[run]} {more}", report, f"{name}, {run}")
 
     def wait_for(self, process: subprocess.Popen[bytes], count: int) -> bool:
-        """Wait until a number of cells is stored; return whether the process still runs."""
-        end = time.monotonic() + PATIENCE
-        while process.poll() is None and len(rows(self.store)) < count and time.monotonic() < end:
-            time.sleep(0.005)
+        """Wait until a number of cells is stored, each of them whole; return whether the process still runs."""
+        end, seen = time.monotonic() + PATIENCE, dict[str, Row]()
+        while process.poll() is None and len(seen) < count and time.monotonic() < end:
+            time.sleep(0.001)
+            seen = rows(self.store)
+            if half := [key for key in seen.keys() & self.numbers.keys() if seen[key][:2] != self.numbers[key]]:
+                self.blame(f"{len(half)} stored cells have other numbers while it runs")
+                break
         return process.poll() is None
 
     def take_up(self, before: dict[str, Row], *, is_alone: bool = True, **how: Any) -> None:
@@ -204,16 +208,17 @@ def read_only(report: Report, rng: random.Random, *, small: bool) -> None:
 
 def writers(report: Report, rng: random.Random, *, small: bool) -> None:
     """Two packproofs on one store at once, and another program that holds it for a second."""
-    for number in range(1, 2 if small else 5):
-        with stored(report, "experiment on two", "the first of two writers", cells=8) as first:
-            second = Stored(first.folder, "experiment", report, "the second of two writers", cells=8)
+    for is_stopped in (True,) if small else (True, False, False):
+        with stored(report, "experiment", "the first of two writers", cells=6) as first:
+            second = Stored(first.folder, "experiment on two", report, "the second of two writers", cells=6)
             second.beside |= first.beside
             begun = first.start()
-            is_first = number % 2 == 1 and first.wait_for(begun, 1)  # else either may be
-            other = second.start()
-            other.wait(PATIENCE)
-            is_first &= begun.poll() is None
-            statuses = {second.judge(other, {2} if is_first else {0, 2}), first.judge(begun, {0, 2})}
+            if is_stopped:  # it has the store, and does not end before the second is refused
+                first.wait_for(begun, 1 + rng.randrange(9))
+                begun.send_signal(signal.SIGSTOP)
+            statuses = {second.judge(second.start(), {2} if is_stopped else {0, 2})}
+            begun.send_signal(signal.SIGCONT)
+            statuses.add(first.judge(begun, {0, 2}))
             if 0 not in statuses:
                 first.blame("neither of two writers ends")
             first.take_up(rows(first.store))
