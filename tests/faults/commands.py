@@ -49,6 +49,12 @@ COMMANDS = {
 """Commands that write files named ``out.*``."""
 
 
+def limit(limits: Mapping[int, int] = LIMITS) -> None:
+    """Limit what this process may take."""
+    for kind, most in limits.items():
+        resource.setrlimit(kind, (most, most))
+
+
 class Command:
     """One command in a folder in which its outputs are there from yesterday."""
 
@@ -70,8 +76,7 @@ class Command:
 
         def begin() -> None:
             before()
-            for kind, most in {**LIMITS, **limits}.items():
-                resource.setrlimit(kind, (most, most))
+            limit({**LIMITS, **limits})
 
         environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"} | how.pop("env", {})
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
