@@ -449,6 +449,7 @@ def upgrades(report: Report, rng: random.Random, *, small: bool) -> None:
             with TemporaryDirectory() as code, TemporaryDirectory() as folder:
                 command, how = Stored(Path(folder), run, report, f"an upgrade {moment}", cells=1), installed(Path(code))
                 command.words = command.words.replace("5000", "500")
+                grid_file(command.folder, replications=1, until=20)  # as it runs without machine code
                 old = _numbers_by_key(command, command.start(**how), {0})
                 for place in command.folder.glob("out.db*"):
                     place.unlink()
