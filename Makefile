@@ -7,10 +7,11 @@ MUTANTS ?=
 POLICIES ?=
 DRAWN ?=
 ATTACKS ?=
+FAULTS ?=
 
 CLAIMS ?=
 
-.PHONY: install verify test lint docs docs-run foreign proofs bench soak mutants attacks clean
+.PHONY: install verify test lint docs docs-run foreign proofs bench soak mutants attacks faults clean
 
 install: .venv/ready
 
@@ -61,6 +62,10 @@ mutants: .venv/ready
 # Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready
 	$(BIN)/python -m tests.attacks $(ATTACKS)
+
+# Kills, full disks, damaged stores, lost workers, clocks that jump and the like: make faults FAULTS="--small kills"
+faults: .venv/ready
+	$(BIN)/python -m tests.faults $(FAULTS)
 
 clean:
 	$(MAKE) -C proofs clean

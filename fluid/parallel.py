@@ -18,6 +18,7 @@ from math import inf
 from typing import Any
 
 from theory.errors import ArgumentError, InputError
+from theory.version import versions
 
 REACH = 10.0
 """Seconds after which a scheduler that does not answer counts as none."""
@@ -74,7 +75,15 @@ def refuse_workers(workers: int) -> None:
         raise ArgumentError(f"workers: expected -1 or a number from 1 to 1024, got {workers}")
 
 
-def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
+def _numbered(
+    function: Callable[..., Any], number: int, task: tuple[Any, ...], expected: dict[str, str]
+) -> tuple[int, Any]:
+    """Call a function in a worker, which must have the versions of the process that asks."""
+    if versions() != expected:
+        theirs, ours = (
+            ", ".join(f"{name} {version}" for name, version in one.items()) for one in (versions(), expected)
+        )
+        raise InputError(f"--engine: a worker runs {theirs}, expected {ours}: start again, with new workers")
     return number, function(*task)
 
 
@@ -137,7 +146,7 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
         for number, task in enumerate(tasks):
             yield number, function(*task)
         return
-    calls = (delayed(_numbered)(function, number, task) for number, task in enumerate(tasks))
+    calls = (delayed(_numbered)(function, number, task, versions()) for number, task in enumerate(tasks))
     parallel = Parallel(
         n_jobs=workers,
         return_as="generator_unordered",
@@ -177,7 +186,7 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         raise EngineError(f"--engine: no dask scheduler at {address}: {reason}") from None
     try:
         with _without_logs("distributed"), client:
-            packed = (dumps((function, i, task)) for i, task in enumerate(tasks))
+            packed = (dumps((function, i, task, versions())) for i, task in enumerate(tasks))
             futures = [client.submit(_unpacked, each, pure=False) for each in packed]
             for future in as_completed(futures):
                 yield future.result()

@@ -355,8 +355,9 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
         going = [i for i, climb in enumerate(climbs) if not climb.done]
         if not going:
             return
-        until = time.time() + budget.left
-        tasks = [(climbs[i], length, until) for i in going]
+        # the clock on the wall may be set meanwhile, but it is the one that machines share
+        clock = time.monotonic if engine == "local" else time.time
+        tasks = [(climbs[i], length, clock, clock() + budget.left) for i in going]
         late = False
         for place, (climb, in_time) in run_all(_one_round, tasks, workers=workers, engine=engine):
             climbs[going[place]] = climb
@@ -370,10 +371,10 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
         length = min(2 * length, ROUND[1])
 
 
-def _one_round(climb: Climb[Case], length: int, until: float) -> tuple[Climb[Case], bool]:
-    """Let a search go on, and return whether it was in time."""
+def _one_round(climb: Climb[Case], length: int, clock: Callable[[], float], until: float) -> tuple[Climb[Case], bool]:
+    """Let a search go on until a time of a clock, and return whether it was in time."""
     try:
-        climb.go_on(Budget(until - time.time()), length)
+        climb.go_on(Budget(until - clock()), length)
     except OutOfTimeError:
         return climb, False
     return climb, True

@@ -9,7 +9,7 @@ import numpy as np
 from bounds.results.decisions import Decisions
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.results import QueueResult, Run
+from fluid.simulation.results import QueueResult
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval
 
@@ -23,13 +23,6 @@ def simulated(policy: Policy | str, scenario: Scenario, replications: int, seed:
     if result.interrupted:  # a claim is decided on all of its replications, or not at all
         raise KeyboardInterrupt
     return result
-
-
-def whole(run: Run) -> Run:
-    """Return a run that reached its end; Ctrl-C, which ends a run early, ends a claim too."""
-    if run.interrupted:
-        raise KeyboardInterrupt
-    return run
 
 
 def shown(number: Interval, digits: int = 4) -> str:

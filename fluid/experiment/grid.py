@@ -43,7 +43,6 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.store import versions
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.loss.model import LossScenario
@@ -61,6 +60,7 @@ from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Additive, Instance
 from theory.numbers import rational, text
 from theory.region.membership import traffic_intensity
+from theory.version import versions
 
 CELLS = 1_000_000
 """Most cells of an experiment."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.store import Store, versions
+from fluid.experiment.store import Store
 from fluid.parallel import run_all
 from fluid.simulation.driver import replicate, run_replication, seed_of
 from fluid.simulation.measures import Measures
@@ -18,6 +18,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
+from theory.version import versions
 
 
 def simulate_stored(

@@ -6,22 +6,19 @@ keeps every committed row through a kill; the file must lie on a local disk.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from importlib.metadata import version as version_of
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
-from zipfile import BadZipFile
 
 from theory.errors import InputError
 from theory.files.places import open_regular, refuse_unwritable
-from theory.version import __version__
 
 Run = TypeVar("Run")
 
@@ -30,6 +27,9 @@ APPLICATION = 0x7061636B
 
 VERSION = 3
 """Raised when the keys of cells change, so that whoever has an older store hears of it."""
+
+DIGEST = "digest"
+"""What a row has among its parameters beside those: the digest of its key and numbers, which SQLite does not check."""
 
 WAIT = 5.0
 """Seconds to wait for another program that reads or writes the file."""
@@ -49,10 +49,8 @@ create table if not exists cells (
 _COLUMNS = ("key", "replication", "parameters", "numbers", "arrays", "seconds", "finished")
 
 
-@cache
-def versions() -> dict[str, str]:
-    """Return the versions of what decides paths, which are part of every key: no row of others is taken for new."""
-    return {"packproof": __version__} | {name: version_of(name) for name in ("numpy", "numba")}
+def _digest(key: str, numbers: str) -> str:
+    return hashlib.sha256(f"{key} {numbers}".encode()).hexdigest()[:16]
 
 
 class Store:
@@ -190,7 +188,7 @@ class Store:
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of the cells are in the store."""
-        return {key for key, _ in self._by_key("key", keys)}
+        return set(self.numbers(keys))
 
     def put(
         self,
@@ -202,7 +200,9 @@ class Store:
         arrays: bytes | None = None,
     ) -> None:
         """Write a finished cell and commit; a cell that is there already stays as it is."""
-        row = (key, replication, json.dumps(parameters), json.dumps(numbers), arrays, seconds, time.time())
+        text = json.dumps(numbers)
+        described = json.dumps({**parameters, DIGEST: _digest(key, text)})
+        row = (key, replication, described, text, arrays, seconds, time.time())
         with self._errors():
             try:
                 self._connection.execute("insert or ignore into cells values (?, ?, ?, ?, ?, ?, ?)", row)
@@ -212,20 +212,26 @@ class Store:
                 raise
 
     def numbers(self, keys: Iterable[str]) -> dict[str, dict[str, float | None]]:
-        """Return the numbers of the cells that are there, by key."""
-        try:
-            return {key: json.loads(text) for key, text in self._by_key("numbers", keys)}
-        except ValueError:
-            raise InputError(f"{self.path}: a cell holds no numbers: take a new file, and run again") from None
+        """Return the numbers of the cells that are there, by key; one whose digest is another's is refused."""
+        numbers = {}
+        for key, text, described in self._by_key("numbers, parameters", keys):
+            try:
+                numbers[key] = json.loads(text)
+                is_sound = json.loads(described).get(DIGEST) in (None, _digest(key, text))
+            except (ValueError, TypeError, AttributeError):
+                is_sound = False
+            if not is_sound:
+                raise InputError(f"{self.path}: a cell is damaged: take a new file, and run again")
+        return numbers
 
     def seconds(self, keys: Iterable[str]) -> dict[str, float]:
         """Return how long the cells that are there took, by key."""
         return dict(self._by_key("seconds", keys))
 
-    def _by_key(self, column: str, keys: Iterable[str]) -> list[tuple[str, Any]]:
+    def _by_key(self, columns: str, keys: Iterable[str]) -> list[tuple[Any, ...]]:
         wanted = set(keys)
         with self._errors():
-            rows = self._connection.execute(f"select key, {column} from cells").fetchall()
+            rows = self._connection.execute(f"select key, {columns} from cells").fetchall()
         return [row for row in rows if row[0] in wanted]
 
     def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
@@ -236,5 +242,7 @@ class Store:
             return None
         try:
             return unpack(stored[0]), stored[1]
-        except (ValueError, KeyError, OSError, EOFError, BadZipFile):
+        except MemoryError:
+            raise
+        except Exception:  # archives end with a checksum, and fail in many ways before it
             raise InputError(f"{self.path}: a cell holds no run: take a new file, and run again") from None

@@ -42,6 +42,7 @@ def run_once(
     python: bool = False,
     watch: Function | None = None,
     progress: Callable[[float, int], None] | None = None,
+    partial: bool = False,
 ) -> Run:
     """Simulate one run.
 
@@ -59,11 +60,12 @@ def run_once(
         Called as ``watch(state, jobs, measures)`` after each event; the run is then plain Python.
     progress : callable, optional
         Called now and then with the time reached and the events so far.
+    partial : bool
+        Whether Ctrl-C past the warm-up gives the run as far as it came, marked as interrupted; else it is raised.
 
     Returns
     -------
     Run
-        After Ctrl-C, of the time that was reached past the warm-up.
 
     Raises
     ------
@@ -101,7 +103,8 @@ def run_once(
             if progress is not None:
                 progress(float(measures.now[0]), int(measures.events[0]))
     except KeyboardInterrupt:
-        if measures.now[0] <= measures.edges[measures.first[0]]:  # within the warm-up: nothing has been measured
+        # within the warm-up nothing has been measured
+        if not partial or measures.now[0] <= measures.edges[measures.first[0]]:
             raise
         return Run(scenario, reached(measures), state, seconds, interpreted, interrupted=True)
     drew = [stream.bit_generator.state for stream in streams] != unused
@@ -249,5 +252,5 @@ def run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequ
             progress(f"{policy.name}: compiling (once on a machine; it may take a minute)")
 
     with noticing_compilation(compiles):
-        run = run_once(policy, scenario, seed, progress=reached)
+        run = run_once(policy, scenario, seed, progress=reached, partial=True)
     return replace(run, scenario=None, state=None)

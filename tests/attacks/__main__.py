@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 from tests.attacks.compiled import attack_compiled
 from tests.attacks.exhaustion import attack_exhaustion
-from tests.attacks.faults import attack_faults
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.policies import attack_policies
@@ -28,7 +27,6 @@ ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "compiled": lambda small, seed: attack_compiled(8 if small else 200, seed),
     "exhaustion": attack_exhaustion,
     "written": attack_written,
-    "faults": attack_faults,
     "policies": attack_policies,
     "rules": lambda small, _seed: attack_rules(SMALL if small else ()),
 }

@@ -11,11 +11,12 @@ SECONDS = 10.0
 
 @dataclass
 class Report:
-    """What came out of an attack: how often each, what was wrong, and the slowest answer."""
+    """What came out of an attack: how often each, what was wrong, the slowest answer, and how many were tried."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: tuple[float, str] = (0.0, "")
+    tried: int = 0
 
     def took(self, seconds: float, what: str) -> None:
         """Take note of the time of one answer."""

@@ -15,7 +15,6 @@ from bounds import checker
 from tests.attacks import large_documents, rules
 from tests.attacks.compiled import attack_compiled
 from tests.attacks.exhaustion import run_alone
-from tests.attacks.faults import COMMANDS, Command
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.large_documents import LARGE
@@ -24,6 +23,7 @@ from tests.attacks.report import Report
 from tests.attacks.rules import attack_rules
 from tests.attacks.written import attack_written
 from tests.attacks.wrong_policies import HELPERS, cases
+from tests.faults.commands import COMMANDS, Command
 
 
 def test_forged_certificates() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -52,6 +53,16 @@ def test_no_rule_is_said_to_keep_less_than_it_does() -> None:
     """Two bins in the optimum: First-Fit never uses more than 1.7 times as many, rounded down, so three."""
     found = attack(judge_items(first_fit), ItemSpace(2, 8), evaluations=4000, surrogate=estimate_items(first_fit))
     assert found.judged.value == Fraction(2, 3)
+
+
+def test_a_clock_that_is_set_does_not_end_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several searches share a time limit, which the clock on the wall has no part in."""
+    how: dict[str, Any] = {"evaluations": 400, "starts": 2, "surrogate": estimate_items(first_fit)}
+    undisturbed = attack(judge_items(first_fit), ItemSpace(2, 8), budget=Budget(600.0), **how)
+    clock = iter(range(0, 10**9, 1000))
+    monkeypatch.setattr(time, "time", lambda: float(next(clock)))
+    found = attack(judge_items(first_fit), ItemSpace(2, 8), budget=Budget(600.0), **how)
+    assert (found.judged.value, found.evaluations) == (undisturbed.judged.value, undisturbed.evaluations)
 
 
 def test_lists_that_need_fewer_bins_do_not_count() -> None:

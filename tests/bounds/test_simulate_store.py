@@ -1,14 +1,10 @@
-"""``simulate --store`` for the three models: killed and taken up, told apart by all they depend on, interrupted."""
+"""``simulate --store`` for the three models: told apart by all they depend on, interrupted."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
+import zlib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -56,42 +52,6 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str
     return found
 
 
-@pytest.mark.parametrize(
-    ("file", "policy", "until"), [(CAUGHT, "nonpreemptive", "20000"), ("sizes.toml", "vqs-bf", "400000")]
-)
-def test_killed_and_taken_up(
-    file: str, policy: str, until: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Killed (9) with its workers when the first replications are kept; the rest is run, the table is the same."""
-    (tmp_path / "sizes.toml").write_text(SIZES)
-    path = file if file == CAUGHT else str(tmp_path / file)
-    arguments = [path, "--policy", policy, "--servers", "5", "--until", until, "--replications", "12", "--seed", "7"]
-    kept = ["--store", str(tmp_path / "s.db")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "packproof", "simulate", *arguments, *kept],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    for _ in range(1200):
-        if rows(tmp_path / "s.db") or process.poll() is not None:
-            break
-        time.sleep(0.05)
-    running = process.poll() is None
-    if running:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert running, "finished before it could be killed"
-    assert 0 < rows(tmp_path / "s.db") < 12
-    resumed = answer([*arguments, *kept], capsys)
-    assert rows(tmp_path / "s.db") == 12
-    assert resumed == answer(arguments, capsys)
-    assert answer([*arguments, *kept], capsys) == resumed
-    assert rows(tmp_path / "s.db") == 12
-
-
 def test_logs_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [CAUGHT, "--policy", "max-weight-local", "--servers", "2", "--until", "50", "--log", "7"]
     kept = ["--store", str(tmp_path / "s.db")]
@@ -134,6 +94,19 @@ def test_what_cannot_be_kept(tmp_path: Path) -> None:
         pytest.raises(InputError, match="--store: a scenario with Python callables"),
     ):
         simulate_stored(store, policy("nonpreemptive"), scenario, replications=1, seed=0)
+
+
+@pytest.mark.parametrize("error", [zlib.error("invalid block"), NotImplementedError("zip 25.5"), KeyError("log")])
+def test_a_damaged_run_is_refused(error: Exception, tmp_path: Path) -> None:
+    """Damage to an archive shows in many ways before its checksum is reached."""
+
+    def unpack(content: bytes) -> None:
+        raise type(error)(len(content))
+
+    with Store(tmp_path / "s.db") as store:
+        store.put("k", 0, {}, {"queue": 1.0}, 0.5, b"archive")
+        with pytest.raises(InputError, match="a cell holds no run: take a new file"):
+            store.run("k", unpack)
 
 
 def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

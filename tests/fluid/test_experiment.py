@@ -1,19 +1,16 @@
-"""Experiments: nothing lost or done twice by kills; stores that are full, locked or foreign; dask; pairing."""
+"""Experiments: stores that are full, locked, foreign or damaged; dask; pairing. Kills are in `tests.faults`."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bounds.cli import run
@@ -79,41 +76,6 @@ def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
         assert table(grid, store) == undisturbed(path)
 
 
-def kill_and_resume(
-    folder: Path, path: Path, kills: int, seed: int, where: tuple[str, ...] = ("--workers", "2")
-) -> str:
-    """Run the command, kill it (9) at random with all its workers, run it again to the end; return the CSV.
-
-    On a cluster the driver alone is killed. At random by what is done, and then by a moment: so no machine is too fast
-    or too slow for it.
-    """
-    generator = np.random.default_rng(seed)
-    store = folder / "s.db"
-    command = [sys.executable, "-m", "packproof", "experiment", str(path), "--store", str(store), *where]
-    root = Path(__file__).parent.parent.parent
-    targets = np.sort(generator.integers(0, len(read_grid(path).cells) * 3 // 4, kills))
-    for target in targets.tolist():
-        process = subprocess.Popen(
-            command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-        )
-        while process.poll() is None and not (store.exists() and _rows(store) >= target):
-            time.sleep(0.005)
-        time.sleep(float(generator.uniform(0.0, 0.02)))
-        assert process.poll() is None, "finished before it could be killed"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    done = subprocess.run(
-        [*command, "--csv", str(folder / "o.csv")], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return (folder / "o.csv").read_text()
-
-
-def test_killed_and_resumed(tmp_path: Path) -> None:
-    path = grid_file(tmp_path, replications=12, until=400)
-    assert kill_and_resume(tmp_path, path, kills=3, seed=1) == undisturbed(path)
-
-
 def test_workers_end_with_the_driver(tmp_path: Path) -> None:
     """Only the driver is killed (9): its workers leave by themselves, and the store is free."""
     path = grid_file(tmp_path, replications=50, until=20_000)
@@ -158,23 +120,6 @@ def _is_worker(pid: int) -> bool:
         return b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-
-
-@pytest.mark.soak
-def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
-    path = grid_file(tmp_path, replications=125, until=6000)
-    assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
-
-
-def test_killed_and_resumed_on_dask(tmp_path: Path, dask_engine: str) -> None:
-    path = grid_file(tmp_path, replications=12, until=400)
-    assert kill_and_resume(tmp_path, path, 3, 3, ("--engine", dask_engine)) == undisturbed(path)
-
-
-@pytest.mark.soak
-def test_two_thousand_cells_killed_ten_times_on_dask(tmp_path: Path, dask_engine: str) -> None:
-    path = grid_file(tmp_path, replications=125, until=6000)
-    assert kill_and_resume(tmp_path, path, 10, 4, ("--engine", dask_engine)) == undisturbed(path, workers=2)
 
 
 def test_on_dask(tmp_path: Path, dask_engine: str) -> None:
@@ -229,6 +174,25 @@ def test_locked_and_foreign_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Store(tmp_path)
     with pytest.raises(InputError, match="cannot be written"):
         Store(tmp_path / "nowhere" / "s.db")
+
+
+def test_numbers_that_are_not_those_that_were_stored_are_refused(tmp_path: Path) -> None:
+    """SQLite checks no content: one digit that has changed on the disk would be taken for a result."""
+    path = grid_file(tmp_path, replications=1)
+    grid = read_grid(path)
+    with Store(tmp_path / "s.db") as store:
+        run_experiment(grid, store, workers=1)
+        (key, numbers), *_ = store.numbers(cell.key for cell in grid.cells).items()
+    connection = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    changed = json.dumps({**numbers, "events": numbers["events"] + 1})  # type: ignore[operator]
+    for text, parameters in ((changed, "parameters"), ("[", "parameters"), (changed, "'[]'")):
+        connection.execute(f"update cells set numbers = ?, parameters = {parameters} where key = ?", (text, key))
+        with Store(tmp_path / "s.db") as store, pytest.raises(InputError, match="a cell is damaged: take a new file"):
+            run_experiment(grid, store, workers=1)  # before anything is run
+    connection.execute("update cells set parameters = '{}' where key = ?", (key,))  # as stores had it before
+    connection.close()
+    with Store(tmp_path / "s.db") as store:
+        assert run_experiment(grid, store, workers=1) == 0
 
 
 def test_pairing_and_intervals(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from joblib import Parallel, delayed
 
-from fluid.parallel import run_all
+from fluid.parallel import _numbered, run_all
 from theory.errors import InputError
+from theory.version import versions
 
 psutil = pytest.importorskip("psutil", reason="without psutil loky does not look at the memory of its workers")
 
@@ -52,6 +53,13 @@ def test_tasks_of_others_run_on_workers_of_their_own() -> None:
     theirs = Parallel(n_jobs=2)([delayed(_delay_between_looks)(0.1)] * 2)
     assert (ours, theirs) == ([inf, inf], [before, before])
     assert _delay_between_looks(0) == before != inf
+
+
+def test_a_worker_of_another_version_is_refused() -> None:
+    """As after an upgrade, or on a cluster: its results would be stored as if they were of this version."""
+    assert _numbered(pow, 7, (2, 3), versions()) == (7, 8)
+    with pytest.raises(InputError, match=r"a worker runs packproof .*, expected packproof 0.0, .*: start again, with"):
+        _numbered(pow, 7, (2, 3), versions() | {"packproof": "0.0"})
 
 
 def _touch(place: Path) -> None:

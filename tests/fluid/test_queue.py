@@ -224,15 +224,16 @@ def test_an_interrupted_run_keeps_what_it_has() -> None:
         if time > 1000:
             raise KeyboardInterrupt
 
-    part = run_once(policy("nonpreemptive"), scenario, seed_of(1, 0), progress=interrupt)
+    part = run_once(policy("nonpreemptive"), scenario, seed_of(1, 0), progress=interrupt, partial=True)
     whole = run_once(policy("nonpreemptive"), scenario, seed_of(1, 0))
     bins = len(part.spans) - 1  # the last one ends where the run came to
     assert part.interrupted
     assert part.first < bins < len(whole.spans)
     assert (part.queue[:bins] == whole.queue[:bins]).all()
     assert part.until == part.measures.now[0]
-    with pytest.raises(KeyboardInterrupt):  # nothing past the warm-up
-        run_once(policy("nonpreemptive"), replace(scenario, warmup=39_000.0), seed_of(1, 0), progress=interrupt)
+    for one, partial in ((replace(scenario, warmup=39_000.0), True), (scenario, False)):  # nothing past the warm-up
+        with pytest.raises(KeyboardInterrupt):
+            run_once(policy("nonpreemptive"), one, seed_of(1, 0), progress=interrupt, partial=partial)
 
 
 def test_beta_is_nothing_from_the_cut_on() -> None:

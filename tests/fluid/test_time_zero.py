@@ -329,7 +329,7 @@ def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.Mo
             raise KeyboardInterrupt
 
     scenario = LossScenario(slow_type(4, 3), 50, 1000.0, 5.0, bins=40)
-    part = run_once(policy("first-fit"), scenario, 1, progress=interrupt)
+    part = run_once(policy("first-fit"), scenario, 1, progress=interrupt, partial=True)
     assert part.interrupted
     assert part.measures.edges[-1] == part.measures.now[0] == part.until < 1000
     assert len(part.measures.edges) == len(part.measures.jobs) + 1

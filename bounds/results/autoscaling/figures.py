@@ -21,7 +21,6 @@ from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
 from bounds.results.instances import four_types, full_of_the_first, with_rates
 from bounds.results.reproduction import interval_curve, reproduction
-from bounds.results.simulated_queues import whole
 from bounds.views.panels import Chart, Line, Panel
 from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import JobList
@@ -48,7 +47,7 @@ SUITED = ("no migration", "g = 0", "g = L / 5")
 def runs_of(one: Policy, scenario: LossScenario, count: int, seed: int = SEED) -> list[Run]:
     """Return `count` runs with the seeds of these claims; Ctrl-C ends them all."""
     seeds = (np.random.SeedSequence(seed, spawn_key=(scenario.servers, r)) for r in range(count))
-    return [whole(run_once(one, scenario, seed)) for seed in seeds]
+    return [run_once(one, scenario, seed) for seed in seeds]
 
 
 def reservation_runs(
@@ -345,7 +344,7 @@ def spike_scenario(
 def spike_runs(name: str, service: int, lists: Sequence[JobList], **setting: Any) -> LossResult[Any]:
     """Run a policy on lists of jobs with spikes."""
     rule, scenarios = policy(name), [spike_scenario(service, jobs, **setting) for jobs in lists]
-    runs = [whole(run_once(rule, one, np.random.SeedSequence((SEED, n)))) for n, one in enumerate(scenarios)]
+    runs = [run_once(rule, one, np.random.SeedSequence((SEED, n))) for n, one in enumerate(scenarios)]
     return LossResult(rule, scenarios[0], tuple(runs))
 
 

@@ -18,7 +18,6 @@ from bounds.results.autoscaling.figures import SEED, SPIKES, TITLES, around_spik
 from bounds.results.decisions import Decisions
 from bounds.results.real_data import real_table
 from bounds.results.reproduction import interval_curve, reproduction
-from bounds.results.simulated_queues import whole
 from bounds.views.panels import Chart, Curve, Panel
 from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import JobList
@@ -50,7 +49,7 @@ def run_on_window(
     system = window(factors)
     options = {"priority": system.priority, "trigger": trigger}
     scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=options, bins=bins)
-    return whole(run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication))))
+    return run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication)))
 
 
 @cache

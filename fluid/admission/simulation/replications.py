@@ -19,8 +19,9 @@ from fluid.admission.simulation.simulate import (
     result_of,
     run_in_one_world,
 )
-from fluid.experiment.store import Store, versions
+from fluid.experiment.store import Store
 from fluid.parallel import refuse_workers, run_all
+from theory.version import versions
 
 FORMAT = 1
 """Part of every key: raised when the same run would give another result."""

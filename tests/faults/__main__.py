@@ -1,0 +1,75 @@
+"""Faults on purpose: ``python -m tests.faults [--small] [NAME ...]`` lets things happen to packproof as it works.
+
+Each fault is a function with an expectation that follows from the contract of the command line: status 0, or 2 with one
+line, or 130 after an interrupt, never 1 or 70; no file lost or half-written; no cell lost, run twice or with other
+numbers. Only loopback is used, and every process has a limit of time and memory. Root is not needed; where there is
+none, nothing is mounted. The same seed gives the same faults, but for the instants at which they meet a process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+from tests.attacks.report import Report
+from tests.faults import commands, stores
+
+FAULTS: dict[str, Callable[..., None]] = {
+    "kills": stores.kills,
+    "interrupts": stores.interrupts,
+    "signals": commands.signals,
+    "full-disks": commands.full_disks,
+    "full-stores": stores.full_disks,
+    "read-only": commands.read_only,
+    "read-only-stores": stores.read_only,
+    "damage": stores.damage,
+    "writers": stores.writers,
+    "clusters": stores.clusters,
+    "clocks": stores.clocks,
+    "upgrades": stores.upgrades,
+    "descriptors": commands.descriptors,
+    "memory": commands.memory,
+    "encodings": commands.encodings,
+}
+"""Each fault by its name: ``fault(report, rng, small=...)``."""
+
+
+def _cpu() -> float:
+    """Return the seconds of CPU of this process and of those that it has waited for."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
+
+
+def main() -> int:
+    """Run the faults; return 0 if nothing was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description="faults on purpose")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(FAULTS)}; all where none is given")
+    parser.add_argument("--small", action="store_true", help="a part of each")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(FAULTS):
+        parser.error(f"unknown faults {sorted(unknown)}; there are {', '.join(FAULTS)}")
+    wrong = 0
+    for name in options.names or FAULTS:
+        report, start, cpu = Report(), time.perf_counter(), _cpu()
+        FAULTS[name](report, random.Random(f"{options.seed} {name}"), small=options.small)
+        hurt = len({entry.partition(": ")[0] for entry in report.wrong})
+        seconds = time.perf_counter() - start
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.outcomes.items()))
+        print(
+            f"{name}: tried {report.tried}, survived {max(report.tried - hurt, 0)}, wrong: {len(report.wrong)}, "
+            f"{seconds:.0f} s, {_cpu() - cpu:.0f} s of CPU ({counts})",
+            *[f"  WRONG {entry}" for entry in report.wrong[:20]],
+            sep="\n",
+            flush=True,
+        )
+        wrong += len(report.wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
