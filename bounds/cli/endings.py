@@ -10,7 +10,6 @@ import errno
 import os
 import sys
 import traceback
-from contextlib import suppress
 from pathlib import Path
 
 from theory.errors import ArgumentError, InputError, shortened
@@ -27,8 +26,10 @@ def ended(message: str, status: int = 2) -> int:
     """Write one line to standard error and return the status; where no line can be written, the status says it."""
     from bounds.checker import printable
 
-    with suppress(OSError):
+    try:
         print(printable(shortened(" ".join(message.split()))), file=sys.stderr, flush=True)
+    except OSError:  # from 3.13 on Python would try once more as it ends, and turn the status into 120
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the process lives)
     return status
 
 

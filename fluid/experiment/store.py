@@ -53,6 +53,25 @@ def _digest(key: str, numbers: str) -> str:
     return hashlib.sha256(f"{key} {numbers}".encode()).hexdigest()[:16]
 
 
+def _begun(path: Path, pages: int | None) -> sqlite3.Connection:
+    """Open the file of a store to write, made where it does not exist."""
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+    try:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        if pages is not None:
+            connection.execute(f"pragma max_page_count = {int(pages)}")
+        connection.execute("begin immediate")
+        connection.execute(f"pragma application_id = {APPLICATION}")
+        connection.execute(f"pragma user_version = {VERSION}")
+        connection.execute(_SCHEMA)
+        connection.execute("commit")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 class Store:
     """A store opened for reading and writing; use it as a context.
 
@@ -85,16 +104,7 @@ class Store:
         self._lock = self._locked()
         try:
             with self._errors():
-                self._connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
-                self._connection.execute("pragma journal_mode = wal")
-                self._connection.execute("pragma synchronous = full")
-                if pages is not None:
-                    self._connection.execute(f"pragma max_page_count = {int(pages)}")
-                self._connection.execute("begin immediate")
-                self._connection.execute(f"pragma application_id = {APPLICATION}")
-                self._connection.execute(f"pragma user_version = {VERSION}")
-                self._connection.execute(_SCHEMA)
-                self._connection.execute("commit")
+                self._connection = _begun(self.path, pages)
         except BaseException:
             os.close(self._lock)
             raise
@@ -148,8 +158,10 @@ class Store:
         connection = sqlite3.connect(f"{place}?mode=ro", timeout=WAIT, uri=True)
         try:
             connection.execute("select count(*) from sqlite_master").fetchone()
-        except sqlite3.OperationalError:
+        except sqlite3.Error as error:
             connection.close()
+            if not isinstance(error, sqlite3.OperationalError):
+                raise
             log = self.path.with_name(f"{self.path.name}-wal")
             if os.access(self.path.parent, os.W_OK, effective_ids=True) or (log.exists() and log.stat().st_size):
                 raise
