@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -51,6 +52,17 @@ _COLUMNS = ("key", "replication", "parameters", "numbers", "arrays", "seconds", 
 
 def _digest(key: str, numbers: str) -> str:
     return hashlib.sha256(f"{key} {numbers}".encode()).hexdigest()[:16]
+
+
+def _lock(handle: int) -> None:
+    """Lock an open file for as long as it stays open; OSError if another process has locked it."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows
+        msvcrt: Any = import_module("msvcrt")
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        flock(handle, LOCK_EX | LOCK_NB)
 
 
 def _begun(path: Path, pages: int | None) -> sqlite3.Connection:
@@ -163,21 +175,20 @@ class Store:
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             log = self.path.with_name(f"{self.path.name}-wal")
-            if os.access(self.path.parent, os.W_OK, effective_ids=True) or (log.exists() and log.stat().st_size):
+            whose = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
+            if os.access(self.path.parent, os.W_OK, **whose) or (log.exists() and log.stat().st_size):
                 raise
             # SQLite has no place for the index of a log, and needs none where nothing is logged and nobody can write
             return sqlite3.connect(f"{place}?immutable=1", uri=True)
         return connection
 
     def _locked(self) -> int:
-        import fcntl
-
         try:
             handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
         except OSError:
             os.close(handle)
             raise InputError(f"{self.path}: another experiment is writing to this store") from None

@@ -103,11 +103,13 @@ def compiling_alone(function: Function) -> Iterator[None]:
     the end; those that wait for it still hold the removed file, and go on one after another.
     """
     place = cache_prefix(function)
-    if place is None or sys.platform == "win32":
+    try:
+        from fcntl import LOCK_EX, flock
+    except ImportError:  # Windows
+        place = None
+    if place is None:
         yield
         return
-    from fcntl import LOCK_EX, flock
-
     path, handle = f"{place}.lock", None
     try:
         with suppress(OSError):  # no lock can be had: nobody waits

@@ -33,6 +33,10 @@ MAX_BYTES = 64 * 2**20
 LOOK = 2**20
 """Bytes of a file that are looked at to tell its kind."""
 
+_AS_IT_IS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+"""How files are opened, as far as the system knows it. What was a file may be a pipe by now: without O_NONBLOCK,
+opening one waits for a writer."""
+
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
 
@@ -130,8 +134,7 @@ def open_regular(path: str | Path) -> BufferedReader:
     try:
         # seen before it is opened, since opening some devices has effects
         _refuse_irregular(path, os.stat(path).st_mode, "expected a file")
-        # what was a file may be a pipe by now: without O_NONBLOCK, opening one waits for a writer
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | _AS_IT_IS)
         try:
             _refuse_irregular(path, os.fstat(handle).st_mode, "expected a file")
         except BaseException:
