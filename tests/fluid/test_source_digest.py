@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fluid.experiment import replications, store
+from fluid.experiment import replications
 from fluid.experiment.grid import read_grid
 from fluid.experiment.replications import simulate_stored
 from fluid.experiment.store import Store
@@ -20,6 +20,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy, sent_policy
 from theory.errors import InputError
 from theory.instance import additive
+from theory.version import versions
 
 ROOT = Path(__file__).parents[2]
 POLICY = """
@@ -136,7 +137,7 @@ def test_keys_of_cells_hold_code_and_versions(tmp_path: Path, monkeypatch: pytes
     keys = [read_grid(grid_in(tmp_path / name)).cells[0].key for name in ("here", "elsewhere", "changed")]
     assert keys[0] == keys[1] != keys[2]
     for changed in ("packproof", "numpy", "numba"):
-        other = store.versions() | {changed: "0.0"}
+        other = versions() | {changed: "0.0"}
         monkeypatch.setattr("fluid.experiment.grid.versions", lambda other=other: other)
         assert read_grid(grid_in(tmp_path / "here")).cells[0].key != keys[0]
 
