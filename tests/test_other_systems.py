@@ -28,6 +28,12 @@ for name in ("fcntl", "resource", "termios", "pwd"):
 for name in ("fork", "killpg", "setpgid", "setsid", "O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW", "geteuid"):
     delattr(os, name)
 os.supports_effective_ids = set()
+access = os.access
+def of_real_ids(path, mode, *, effective_ids=False):
+    if effective_ids:
+        raise NotImplementedError
+    return access(path, mode)
+os.access = of_real_ids
 for name in ("SIGTSTP", "SIGCONT", "SIGSTOP", "SIGKILL", "SIGHUP"):
     delattr(signal, name)
 multiprocessing.get_all_start_methods = lambda: ["spawn"]
@@ -137,6 +143,21 @@ def test_two_writers_are_told_apart(place: Path) -> None:
         assert "another experiment is writing to this store" in done.stderr
     finally:
         holder.communicate()
+
+
+def test_a_store_that_cannot_be_opened_asks_for_no_effective_ids(place: Path) -> None:
+    code = (
+        "import sqlite3\nfrom pathlib import Path\nfrom fluid.experiment import store as home\nhome.WAIT = 0.0\n"
+        "holder = sqlite3.connect('locked.db', isolation_level=None)\nholder.execute('create table one (two)')\n"
+        "holder.execute('begin exclusive')\n"
+        "store = object.__new__(home.Store)\nstore.path = Path('locked.db')\n"
+        "try:\n    store._read_only()\nexcept sqlite3.OperationalError:\n    print('refused')\n"
+    )
+    variables = os.environ | {"PYTHONPATH": f"{place / 'without'}{os.pathsep}{ROOT}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=place, env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "refused\n", done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["C", "POSIX"])
