@@ -26,7 +26,8 @@ sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_NBLCK=2)
 for name in ("fcntl", "resource", "termios", "pwd"):
     sys.modules[name] = None
 for name in ("fork", "killpg", "setpgid", "setsid", "O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW", "geteuid"):
-    delattr(os, name)
+    if name != "O_NONBLOCK" or sys.version_info < (3, 13):  # from 3.13 on shutil needs it where it is not on Windows
+        delattr(os, name)
 os.supports_effective_ids = set()
 access = os.access
 def of_real_ids(path, mode, *, effective_ids=False):
