@@ -193,9 +193,7 @@ class SlotSteps:
         """Return the state with jobs of these classes, in the order of their arrival, for those that wait."""
         room = max(16, 2 * len(line))
         blank = state._replace(
-            lines=np.column_stack(
-                [np.full((len(state.sizes), 2), -1), state.sizes, np.zeros(len(state.sizes), np.int64)]
-            ),
+            lines=slotted.empty_lines(len(state.sizes)),
             after=np.append(np.arange(1, room), -1),
             number=np.zeros(room, np.int64),
             counters=np.zeros(4, np.int64),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.measures import Measures
+from fluid.simulation.slotted.loop import CLASS_BITS
 from fluid.simulation.slotted.state import (
     BEHIND,
     BY_ARRIVAL,
@@ -57,24 +58,24 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     the policy's moves are carried out.
     """
     classes, ends = len(state.sizes), jobs.ends
+    where, kinds = np.divmod(ends.what[: ends.size[0]], 1 << CLASS_BITS)
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
-    held = ends.what[: ends.size[0]]
     np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
-    np.add.at(by_group[1], measures.group[held % classes], 1)
+    np.add.at(by_group[1], measures.group[kinds], 1)
     np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
-    np.add.at(by_group[3], measures.group[held % classes], state.sizes[held % classes])
+    np.add.at(by_group[3], measures.group[kinds], state.sizes[kinds])
     assert (by_group == measures.inside).all(), "what is counted as inside is inside"
     assert (came - began == by_group[0]).all(), "jobs that came and did not start wait"
     assert (began - gone == by_group[1]).all(), "jobs that started and did not end are in service"
     assert state.done[MOVES] == 0
     assert state.counters[WAITING] == state.lines[:, COUNT].sum()
     used = np.zeros(len(state.free), np.int64)
-    np.add.at(used, held // classes, state.sizes[held % classes])
+    np.add.at(used, where, state.sizes[kinds])
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
     assert (state.free >= 0).all(), "no server is over its capacity"
-    assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
-    assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
+    assert (np.bincount(where, minlength=len(used)) == state.jobs).all()
+    assert (ends.time[: len(where)] > measures.now[0]).all(), "whatever is due has ended"
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:

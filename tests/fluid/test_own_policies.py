@@ -37,7 +37,7 @@ service_rate = 0.05
 HEAD = """\
 from fluid.simulation.state import QueueCommon, queue_fields
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
-from fluid.simulation.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
+from fluid.simulation.slotted.state import COUNT, SlottedCommon, begin, class_size, shared
 from fluid.simulation.policy_interface import *
 from fluid.simulation.state import *
 def loss(s): return Common(**common(s))
@@ -65,7 +65,7 @@ def longest(state, draws):
 def largest(state, draws):
     for c in range(len(state.sizes) - 1, -1, -1):
         for s in range(len(state.free)):
-            if state.lines[c, COUNT] > 0 and state.lines[c, SIZE] <= state.free[s]:
+            if state.lines[c, COUNT] > 0 and class_size(state, c) <= state.free[s]:
                 begin(state, c, s)
                 return True
     return False
@@ -238,7 +238,7 @@ WRONG = {
         "slotted",
         """\
         def bad(s, d):
-            return begin(s, 0, 0) is None if 0 < s.lines[0, COUNT] and s.free[0] < s.lines[0, SIZE] else largest(s, d)
+            return begin(s, 0, 0) is None if 0 < s.lines[0, COUNT] and s.free[0] < class_size(s, 0) else largest(s, d)
         {place_nowhere, quiet, bad}""",
         "begin: expected a server with room for the job; got job_class = 0, server = 0, size = ",
     ),

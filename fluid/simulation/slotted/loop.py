@@ -41,11 +41,14 @@ NEVER = 2**62
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""
 
+CLASS_BITS = 32
+"""Bits of a class among those of a job in service."""
+
 
 class Jobs(NamedTuple):
     """The loop's own lists."""
 
-    ends: EventList  # jobs in service by the slot in which they end, as ``server * n + class``
+    ends: EventList  # jobs in service by the slot in which they end, as ``(server << CLASS_BITS) + class``
     waiting: NDArray[np.int64]  # [M, 2], of the job at each place: when it came and how long it is served, side by side
 
 
@@ -125,10 +128,9 @@ def spare_places(state: SlottedCommon, ends: EventList) -> int:
 @step
 def departures(state: SlottedCommon, ends: EventList, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
     """Let the jobs leave that end in a slot, in the order in which they began."""
-    classes = len(state.sizes)
     while next_time(ends, NEVER) == slot:
         what = pop(ends)
-        server, job_class = what // classes, what % classes
+        server, job_class = what >> CLASS_BITS, what & ((1 << CLASS_BITS) - 1)
         group = group_of(measures, job_class)
         measures.events[0] += 1
         measures.ends[b, group] += 1
@@ -197,5 +199,5 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now + jobs.waiting[at, WORK], server * len(state.sizes) + job_class)
+        push(jobs.ends, now + jobs.waiting[at, WORK], (server << CLASS_BITS) + job_class)
     state.done[MOVES] = 0

@@ -20,7 +20,7 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
-from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
+from fluid.simulation.slotted.loop import CLASS_BITS, Jobs, accumulate, carry_out, most_calls
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
     drawn_slots,
@@ -36,7 +36,6 @@ from fluid.simulation.slotted.state import (
     FREE,
     HEADS,
     QUEUES,
-    SIZE,
     WAITING,
     SlottedSetting,
     begin,
@@ -310,7 +309,7 @@ def count_places(after: NDArray[np.int64], place: int, seen: NDArray[np.bool_]) 
 
 
 @step
-def count_lines(lines: NDArray[np.int64], after: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
+def count_lines(lines: NDArray[np.int32], after: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
     """Count the jobs in each line anew, wherever its places lead."""
     for job_class in range(len(lines)):
         lines[job_class, COUNT] = count_places(after, lines[job_class, FIRST], seen)
@@ -369,7 +368,7 @@ class SlottedGuard(Guard):
 
     def fits(self, state: State, server: int, job_type: int) -> bool:
         """Return whether a server has free capacity for a job."""
-        return bool(state.lines[job_type, SIZE] <= state.free[server])
+        return bool(state.sizes[job_type] <= state.free[server])
 
     def follow(self, state: State, job_type: int, source: int, target: int) -> None:
         """Begin a waiting job; the second number is its place."""
@@ -381,7 +380,7 @@ class SlottedGuard(Guard):
 
     def kind(self, state: State, job_type: int) -> str:
         """Return what a size class is called in messages."""
-        return f"class {job_type} (size {state.lines[job_type, SIZE]} of {state.capacity[0]})"
+        return f"class {job_type} (size {state.sizes[job_type]} of {state.capacity[0]})"
 
     def contents(self, state: State) -> str:
         """Return what a message says of the servers where there is no time."""
@@ -399,7 +398,7 @@ class SlottedGuard(Guard):
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
         """Return what the servers hold, and the lines in which the jobs wait."""
         servers, sizes = len(state.free), self._constants["sizes"]
-        where, classes = np.divmod(jobs.ends.what[: jobs.ends.size[0]], len(sizes))
+        where, classes = np.divmod(jobs.ends.what[: jobs.ends.size[0]], 1 << CLASS_BITS)
         busy = np.bincount(where, sizes[classes], minlength=servers).astype(np.int64)
         return {
             "free": self._constants["capacity"][0] - busy,
@@ -408,10 +407,9 @@ class SlottedGuard(Guard):
             **self._sets(state),
         }
 
-    def _lines(self, state: State, measures: Measures) -> NDArray[np.int64]:
+    def _lines(self, state: State, measures: Measures) -> NDArray[np.int32]:
         """Return the lines, each with as many jobs as it leads to; -1 where these, or the free places, are not all."""
-        lines: NDArray[np.int64] = state.lines.copy()
-        lines[:, SIZE] = self._constants["sizes"]
+        lines: NDArray[np.int32] = state.lines.copy()
         seen = np.zeros(len(state.after), np.bool_)
         count_lines(lines, state.after, seen)
         if count_places(state.after, state.counters[FREE], seen) != len(seen) - lines[:, COUNT].sum():

@@ -37,7 +37,7 @@ SOON = 3
 FREE, NEXT, WAITING, USED = 0, 1, 2, 3
 """Places in ``counters``: the first free place, the next job's number, jobs that wait, used leaves of ``arrived``."""
 
-FIRST, LAST, SIZE, COUNT = 0, 1, 2, 3
+FIRST, LAST, COUNT = 0, 1, 2
 """Columns of ``lines``, side by side because they are looked up together; ``fronts`` has the first two."""
 
 BEHIND, CLASS = 0, 1
@@ -67,8 +67,8 @@ capacity : int64[1]
     Of every server.
 free, jobs : int64[L]
     Residual capacity of each server, and its jobs in service.
-lines : int64[n, 4]
-    Of each class the places of the first and the last job in its line (-1 if it is empty), its size, and how many wait.
+lines : int32[n, 3]
+    Of each class the places of the first and the last job in its line (-1 if it is empty), and how many wait.
 after, number : int64[M]
     Of each place the one behind it (or the next free one), and the number of its job in the order of arrival.
 counters : int64[4]
@@ -158,11 +158,6 @@ def shared(
         are none, and no other.
     """
     n, places = len(setting.sizes), PLACES
-    # at the beginning of a line of the cache (64 bytes), so that the row of a class never lies in two of them
-    memory = np.full(4 * n + 8, -1)
-    first = -memory.ctypes.data % 64 // 8
-    lines = memory[first : first + 4 * n].reshape(n, 4)
-    lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
     keeps = np.zeros(4, bool)
     keeps[CONSECUTIVE] = (setting.sizes[1:] == setting.sizes[:-1] + 1).all()
@@ -170,11 +165,11 @@ def shared(
     if fifo and queue_of is None:
         queue_of, queues = np.zeros(n, np.int8), 1
     return {
-        "sizes": setting.sizes.astype(np.int64),
+        "sizes": setting.sizes.astype(np.int64, copy=False),
         "capacity": np.full(1, setting.capacity),
         "free": np.full(setting.servers, setting.capacity),
         "jobs": np.zeros(setting.servers, np.int64),
-        "lines": lines,
+        "lines": empty_lines(n),
         "after": np.append(np.arange(1, places), -1),
         "number": np.zeros(places, np.int64),
         "counters": np.zeros(4, np.int64),
@@ -189,6 +184,14 @@ def shared(
         "moves": np.zeros((min(MOST_ROWS, MANY + setting.capacity // int(setting.sizes[0])), 3), np.int64),
         "done": np.zeros(4, np.int64),
     }
+
+
+def empty_lines(classes: int) -> NDArray[np.int32]:
+    """Make ``lines`` of a number of classes in which no job waits."""
+    # narrow: most laws have hundreds of thousands of classes, and the cache holds few of their rows
+    lines = np.full((classes, 3), -1, np.int32)
+    lines[:, COUNT] = 0
+    return lines
 
 
 def with_places(state: Any, places: int) -> Any:
@@ -220,7 +223,7 @@ def place_nowhere(state: Any, job_class: int, draws: Any) -> int:
 def class_size(state: Any, job_class: int) -> int:
     """Return the size of a class."""
     # most laws have consecutive sizes, hundreds of thousands of them: computing is quicker than waiting for memory
-    return int(state.sizes[0] + job_class if state.keeps[CONSECUTIVE] else state.lines[job_class, SIZE])
+    return int(state.sizes[0] + job_class if state.keeps[CONSECUTIVE] else state.sizes[job_class])
 
 
 @step

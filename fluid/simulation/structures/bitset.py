@@ -6,8 +6,6 @@ members make five levels. The order in which members came leaves no trace, so eq
 
 from __future__ import annotations
 
-from math import frexp
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +29,8 @@ def highest_bit(word: int) -> int:
     >>> highest_bit(12)
     3
     """
-    return int(frexp(word)[1]) - 1  # a float of 2^53 at most is exact, and has its exponent at hand
+    # a float is exact up to 2^53, and from its 52nd bit on holds its exponent and 1023
+    return int(np.float64(word).view(np.int64) >> 52) - 1023
 
 
 _BIT = np.int64(1)
