@@ -78,7 +78,7 @@ BY_CONFIGURATION: dict[str, tuple[type[np.generic], int]] = {
 ReservationState = state_type(
     __name__, "ReservationState", Common._fields, "rows", *BY_CONFIGURATION, "pool_sizes", "clock", "words", "levels",
     "plan", "stages", "unmatched", "changed", "reserve", "estimate", "period", "migrates", "worst_first",
-    "plan_", "need_", "up_", "stands_", "sets_", "known_", "touched_",
+    "plan_", "need_", "up_", "offer_", "stands_", "sets_", "known_", "touched_",
 )  # fmt: skip
 """The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
 
@@ -318,6 +318,7 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "plan_": np.zeros((types * pools, 2), np.int64),
         "need_": np.zeros(types, np.int64),
         "up_": np.zeros((2, pools), np.int64),
+        "offer_": np.zeros((2, types), np.int64),
         "stands_": np.tile(np.array([1, 0], np.int64), (types, 1)),
         "sets_": sets,
         "known_": known,

@@ -85,6 +85,7 @@ def plan_greedily(state: Any) -> int:
             state.stands_[0, 1] = -FAR  # a plan that is not whole never stands
             return -1
         # the residuals are those that the stages so far have left, and `now` is when the last of them ended
+        _offer_slots(state, place)
         finish = _end_of_stage(state, place, now)
         first = _bound_stage(state, place, now, finish)
         for p in range(pools):
@@ -114,33 +115,36 @@ def _slots_of_stage(state: Any, place: int, j: int) -> int:
 
 
 @step
-def _offered_slots(state: Any, place: int, j: int) -> tuple[int, int]:
-    """Return the type-j slots of all servers in this stage's configurations, and of one server of each pool."""
-    everywhere, once = 0, 0
-    for p in range(len(state.pool_sizes)):
-        if state.pool_sizes[p] > 0:
+def _offer_slots(state: Any, place: int) -> None:
+    """Write the slots that the stage offers of each type to ``offer_``.
+
+    These are R, those of all servers, and K, of one server of each pool whose servers do not come up tick by tick.
+    """
+    last = state.clock[0]
+    for j in range(len(state.need_)):
+        state.offer_[0, j] = 0
+        state.offer_[1, j] = 0
+        for p in range(len(state.pool_sizes)):
+            servers = state.pool_sizes[p]
             slots = state.configurations[state.known_[place, p], j]
-            everywhere += state.pool_sizes[p] * slots
-            once += slots
-    return int(everywhere), int(once)
+            state.offer_[0, j] += servers * slots
+            state.offer_[1, j] += slots if 0 < servers < last else 0
 
 
 @step
 def _end_of_stage(state: Any, place: int, now: int) -> int:
     """Return the first tick from now on at which a type has its slots, or the last tick.
 
-    If the servers of all pools offer R slots of a type, and one server of each offers K, then at tick t more than
-    R (t - now) / last - K have come up, and fewer than R (t - now) / last + K: so ticks up to ``before`` are too early,
-    and ``finish`` is not.
+    By tick t, R (t - now) / last slots of a type have come up, or K less or more, both excluded unless K is 0 (as it is
+    with one pool). So ticks up to ``before`` are too early, and ``finish`` is not.
     """
     last = state.clock[0]
     before, finish = last - 1, last
     for j in range(len(state.need_)):
-        everywhere, once = _offered_slots(state, place, j)
-        need = state.need_[j]
+        everywhere, once, need = state.offer_[0, j], state.offer_[1, j], state.need_[j]
         if everywhere > 0 and need < everywhere + once:
-            before = min(before, now + (need - once) * last // everywhere)
-            finish = min(finish, now + -(-(need + once) * last // everywhere))
+            before = min(before, now - (once - need) * last // everywhere - 1)
+            finish = min(finish, now - (-(need + once) * last // everywhere))
     before, finish = max(before, now - 1), max(finish, now)
     while finish - before > 1:  # no type has its slots at `before`, some type at `finish` unless it is the last tick
         tick = (before + finish) // 2
@@ -156,8 +160,7 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
 def _first_covered(state: Any, place: int) -> int:
     """Return the first type that has its slots, -1 if none has; types of which no server has slots do not count."""
     for j in range(len(state.need_)):
-        everywhere, _ = _offered_slots(state, place, j)
-        if everywhere > 0 and _slots_of_stage(state, place, j) >= state.need_[j]:
+        if state.offer_[0, j] > 0 and _slots_of_stage(state, place, j) >= state.need_[j]:
             return j
     return -1
 
@@ -171,22 +174,26 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
     and that one must. The other stages make the residuals, so as long as all bounds hold no stage changes: by induction
     on the stages.
     """
-    _bring_up(state, 1, finish)
-    first = _first_covered(state, place)
-    for j in range(len(state.need_)):
-        placed = _wanted_jobs(state, j) - state.need_[j]
-        if finish < state.clock[0] and j < first and _offered_slots(state, place, j)[0] > 0:
-            state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
-        elif finish < state.clock[0] and j == first:
-            state.stands_[j, 1] = min(state.stands_[j, 1], placed + _slots_of_stage(state, place, j))
     if finish > now:
         _bring_up(state, 1, finish - 1)
         for j in range(len(state.need_)):
-            if _offered_slots(state, place, j)[0] > 0:
-                placed = _wanted_jobs(state, j) - state.need_[j]
-                state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
-        _bring_up(state, 1, finish)
+            _need_more(state, place, j)
+    _bring_up(state, 1, finish)
+    first = _first_covered(state, place)
+    if finish < state.clock[0]:
+        for j in range(first):
+            _need_more(state, place, j)
+        placed = _wanted_jobs(state, first) - state.need_[first]
+        state.stands_[first, 1] = min(state.stands_[first, 1], placed + _slots_of_stage(state, place, first))
     return first
+
+
+@step
+def _need_more(state: Any, place: int, j: int) -> None:
+    """Bound ``stands_`` so that a type, if it is offered, needs more slots than those of the servers that are up."""
+    if state.offer_[0, j] > 0:
+        placed = _wanted_jobs(state, j) - state.need_[j]
+        state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
 
 
 @step
