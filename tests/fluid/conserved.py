@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.measures import Measures
-from fluid.simulation.slotted.loop import CLASS_BITS
+from fluid.simulation.slotted.loop import CLASS_BITS, NEVER
 from fluid.simulation.slotted.state import (
     BEHIND,
     BY_ARRIVAL,
@@ -22,6 +22,7 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES
 from fluid.simulation.structures.searches import NOTHING
+from fluid.simulation.structures.slot_ends import in_service, next_slot
 
 
 def conserve_queue(state: Any, jobs: Any, measures: Measures) -> None:
@@ -58,7 +59,7 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     the policy's moves are carried out.
     """
     classes, ends = len(state.sizes), jobs.ends
-    where, kinds = np.divmod(ends.what[: ends.size[0]], 1 << CLASS_BITS)
+    where, kinds = np.divmod(in_service(ends), 1 << CLASS_BITS)
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
     np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
@@ -75,7 +76,8 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
     assert (state.free >= 0).all(), "no server is over its capacity"
     assert (np.bincount(where, minlength=len(used)) == state.jobs).all()
-    assert (ends.time[: len(where)] > measures.now[0]).all(), "whatever is due has ended"
+    assert len(where) == ends.size[0]
+    assert next_slot(ends, NEVER) > measures.now[0], "whatever is due has ended"
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:

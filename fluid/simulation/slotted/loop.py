@@ -32,7 +32,7 @@ from fluid.simulation.slotted.state import (
     join,
 )
 from fluid.simulation.state import MOVES, PolicyError
-from fluid.simulation.structures.event_list import EventList, next_time, pop, push
+from fluid.simulation.structures.slot_ends import SlotEnds, next_slot, pop, push
 from theory.compiled import step
 
 NEVER = 2**62
@@ -48,7 +48,7 @@ CLASS_BITS = 32
 class Jobs(NamedTuple):
     """The loop's own lists."""
 
-    ends: EventList  # jobs in service by the slot in which they end, as ``(server << CLASS_BITS) + class``
+    ends: SlotEnds  # jobs in service by the slot in which they end, as ``(server << CLASS_BITS) + class``
     waiting: NDArray[np.int64]  # [M, 2], of the job at each place: when it came and how long it is served, side by side
 
 
@@ -83,7 +83,7 @@ def run(
         first = coming.at[0]
         if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        slot = min(next_arrival(coming), next_time(jobs.ends, NEVER))
+        slot = min(next_arrival(coming), next_slot(jobs.ends, NEVER))
         if state.done[SOON] != 0:
             slot = min(slot, int(measures.now[0]) + 1)
         last = end_of_slot(coming.times, first, slot)
@@ -119,16 +119,16 @@ def end_of_slot(times: NDArray[np.int64], first: int, slot: int) -> int:
 
 
 @step
-def spare_places(state: SlottedCommon, ends: EventList) -> int:
+def spare_places(state: SlottedCommon, ends: SlotEnds) -> int:
     """Return how many more jobs can come: all that wait then may be in service later."""
     waiting = state.counters[WAITING]
-    return int(min(len(state.after) - 1 - waiting, len(ends.time) - ends.size[0] - waiting))
+    return int(min(len(state.after) - 1 - waiting, len(ends.rows) - ends.size[0] - waiting))
 
 
 @step
-def departures(state: SlottedCommon, ends: EventList, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
+def departures(state: SlottedCommon, ends: SlotEnds, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
     """Let the jobs leave that end in a slot, in the order in which they began."""
-    while next_time(ends, NEVER) == slot:
+    while next_slot(ends, NEVER) == slot:
         what = pop(ends)
         server, job_class = what >> CLASS_BITS, what & ((1 << CLASS_BITS) - 1)
         group = group_of(measures, job_class)

@@ -44,8 +44,8 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import PolicyError, State
 from fluid.simulation.structures.bitset import empty_sets, insert
-from fluid.simulation.structures.event_list import enlarged, new_event_list
 from fluid.simulation.structures.searches import new_tree
+from fluid.simulation.structures.slot_ends import enlarged, in_service, new_slot_ends
 from theory.compiled import plain, step
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
@@ -201,7 +201,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State) -> None:
         self.stream = stream
-        self.jobs = Jobs(new_event_list(len(state.after), np.int64), np.zeros((len(state.after), 2), np.int64))
+        self.jobs = Jobs(new_slot_ends(len(state.after)), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def enlarge(self, state: State) -> State:
@@ -211,7 +211,7 @@ class _Slots(Engine):
         waiting = int(state.counters[WAITING]) + int(np.searchsorted(times, times[first], "right")) - first
         # jobs that come in the next slot need places, and all that wait then may begin their service in it
         most = int(ends.size[0]) + waiting
-        while len(ends.time) < most:
+        while len(ends.rows) < most:
             ends = enlarged(ends)
         if len(state.after) <= waiting:
             state = with_places(state, 2 * (waiting + 1))
@@ -398,7 +398,7 @@ class SlottedGuard(Guard):
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
         """Return what the servers hold, and the lines in which the jobs wait."""
         servers, sizes = len(state.free), self._constants["sizes"]
-        where, classes = np.divmod(jobs.ends.what[: jobs.ends.size[0]], 1 << CLASS_BITS)
+        where, classes = np.divmod(in_service(jobs.ends), 1 << CLASS_BITS)
         busy = np.bincount(where, sizes[classes], minlength=servers).astype(np.int64)
         return {
             "free": self._constants["capacity"][0] - busy,
