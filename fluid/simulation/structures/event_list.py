@@ -68,24 +68,28 @@ def push(events: EventList, time: float, what: int) -> None:
 
 
 @step
-def _is_before(events: EventList, one: int, other: int) -> bool:
-    """Return whether an entry comes before another: it is earlier, or of the same time and went in first."""
-    times, numbers = events.time, events.number
-    # without branches, as none could be foreseen
-    return bool((times[one] < times[other]) | ((times[one] == times[other]) & (numbers[one] < numbers[other])))
+def _earliest(events: EventList, child: int) -> int:
+    """Return the earliest of four neighbours: without branches but for ties, as none could be foreseen."""
+    times = events.time
+    # pairs first: a quarter quicker, over the whole of an event loop, than the loop of `_earliest_of`
+    lower = child + int(times[child + 1] < times[child])
+    upper = child + 2 + int(times[child + 3] < times[child + 2])
+    best = upper if times[upper] < times[lower] else lower
+    tied = (
+        int(times[lower] == times[2 * child + 1 - lower])
+        | int(times[upper] == times[2 * child + 5 - upper])
+        | int(times[lower] == times[upper])
+    )
+    return _earliest_of(events, child, child + 4) if tied else best
 
 
 @step
-def _earliest(events: EventList, child: int, last: int) -> int:
-    """Return the earliest of four neighbours, the first of them at `child`; of fewer where entries end at `last`."""
-    if child + 3 < last:
-        # pairs first: a quarter quicker, over the whole of an event loop, than the loop below
-        lower = child + int(_is_before(events, child + 1, child))
-        upper = child + 2 + int(_is_before(events, child + 3, child + 2))
-        return upper if _is_before(events, upper, lower) else lower
-    best = child
-    for other in range(child + 1, last):
-        if _is_before(events, other, best):
+def _earliest_of(events: EventList, first: int, last: int) -> int:
+    """Return the earliest of the entries from one up to another, or the next four; ties by what went in first."""
+    times, numbers = events.time, events.number
+    best = first
+    for other in range(first + 1, min(first + 4, last)):
+        if times[other] < times[best] or (times[other] == times[best] and numbers[other] < numbers[best]):
             best = other
     return best
 
@@ -104,7 +108,7 @@ def pop(events: EventList) -> int:
         child = 4 * at + 1
         if child >= last:
             break
-        best = _earliest(events, child, last)
+        best = _earliest(events, child) if child + 3 < last else _earliest_of(events, child, last)
         if time < times[best] or (time == times[best] and number < numbers[best]):
             break
         times[at] = times[best]
