@@ -32,7 +32,7 @@ import fluid.simulation.slotted.state as sl
 from packproof import Policy, simulation, step
 from fluid.simulation.state import *
 from fluid.simulation.state import queue_fields, type_of
-from fluid.simulation.slotted.state import COUNT, FIRST, SIZE, begin, shared
+from fluid.simulation.slotted.state import COUNT, FIRST, LAST, begin, class_size, shared
 class Kit(NamedTuple):
     tool: object
 FAR = 10**8
@@ -144,7 +144,7 @@ WRITES: dict[str, tuple[tuple[str, str], ...]] = {
         ("refresh", "state.counters[2] = -7"),
         ("refresh", "state.counters[0] = FAR"),
         ("refresh", "state.lines[0, FIRST] = FAR"),
-        ("refresh", "state.lines[0, SIZE] = 1"),
+        ("refresh", "state.lines[0, LAST] = FAR"),
         ("refresh", "state.after[:] = 0"),
         ("refresh", "state.sizes[0] = 1"),
         ("refresh", "state.done[0] = 10**7"),
@@ -182,7 +182,7 @@ RIGHT: dict[str, dict[str, str]] = {
         "depart": "pass",
         "refresh": """for c in range(len(state.sizes) - 1, -1, -1):
         for s in range(len(state.free) if state.lines[c, COUNT] > 0 else 0):
-            if state.lines[c, SIZE] <= state.free[s]:
+            if class_size(state, c) <= state.free[s]:
                 use(state, c, s)
                 return True
     return False""",

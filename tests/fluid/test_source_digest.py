@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,7 @@ def test_replications_are_told_apart_by_code_and_versions(tmp_path: Path, monkey
     def rows(found: Any) -> int:
         with Store(tmp_path / "s.db") as opened:
             simulate_stored(opened, found, scenario, replications=1, seed=0, workers=1)
-        with sqlite3.connect(tmp_path / "s.db") as connection:
+        with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
             return int(connection.execute("select count(*) from cells").fetchone()[0])
 
     mine = replace(first_fit, source="mine.py:MINE", code="a")
