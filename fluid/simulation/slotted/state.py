@@ -165,7 +165,7 @@ def shared(
     if fifo and queue_of is None:
         queue_of, queues = np.zeros(n, np.int8), 1
     return {
-        "sizes": setting.sizes.astype(np.int64, copy=False),
+        "sizes": setting.sizes.astype(np.int64),
         "capacity": np.full(1, setting.capacity),
         "free": np.full(setting.servers, setting.capacity),
         "jobs": np.zeros(setting.servers, np.int64),

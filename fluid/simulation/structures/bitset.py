@@ -29,7 +29,7 @@ def highest_bit(word: int) -> int:
     >>> highest_bit(12)
     3
     """
-    # a float is exact up to 2^53, and from its 52nd bit on holds its exponent and 1023
+    # as a float the number is exact, and the bits of the float from the 52nd on are its exponent plus 1023
     return int(np.float64(word).view(np.int64) >> 52) - 1023
 
 
