@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import lcm
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import answer, prepare
-from fluid.simulation.loss.policies.greedy_stages import plan_greedily, plan_stands
+from fluid.simulation.loss.policies.greedy_stages import _end_of_stage, _offer_slots, plan_greedily, plan_stands
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import ASKS, Setting, copied, unique_rows
 from theory.compiled import plain
@@ -19,6 +23,7 @@ from theory.instance import Instance, additive
 
 FOUR = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
 planned, stands = plain(plan_greedily), plain(plan_stands)
+offer, end_of_stage = plain(_offer_slots), plain(_end_of_stage)
 
 
 def plan_of(setting: Setting, state: Any, jobs: Any) -> tuple[Any, Any]:
@@ -29,6 +34,48 @@ def plan_of(setting: Setting, state: Any, jobs: Any) -> tuple[Any, Any]:
         state = answer(setting, state)
     assert not state.done[ASKS]
     return state, state.plan_[:rows].tolist()
+
+
+def check_end(sizes: Sequence[int], last: int, slots: Sequence[Sequence[int]], now: int, need: Sequence[int]) -> None:
+    """Assert where a stage ends: at the first tick at which a type has its slots, looked for tick by tick."""
+    before = np.array([now * size // last for size in sizes])
+    state = SimpleNamespace(
+        pool_sizes=np.array(sizes),
+        clock=np.array([last]),
+        configurations=np.array(slots),
+        known_=np.arange(len(sizes)).reshape(1, -1),
+        need_=np.array(need),
+        up_=np.array([before, before]),
+        offer_=np.zeros((2, len(need)), np.int64),
+    )
+    offer(state, 0)
+    for tick in range(now, last + 1):
+        up = np.array([tick * size // last for size in sizes]) - before
+        if ((up @ slots >= need) & (np.array(sizes) @ slots > 0)).any():
+            break
+    assert end_of_stage(state, 0, now) == tick, (sizes, last, slots, now, need)
+
+
+@given(st.data())
+def test_a_stage_ends_at_the_first_tick_at_which_a_type_has_its_slots(data: st.DataObject) -> None:
+    pools, types = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    sizes = data.draw(st.lists(st.integers(0, 12), min_size=pools, max_size=pools).filter(any))
+    last = data.draw(st.sampled_from((lcm(*(size for size in sizes if size)), sum(sizes))))
+    row = st.lists(st.integers(0, 5), min_size=types, max_size=types)
+    slots = data.draw(st.lists(row, min_size=pools, max_size=pools))
+    need = data.draw(st.lists(st.integers(1, 80), min_size=types, max_size=types))
+    check_end(sizes, last, slots, data.draw(st.integers(0, last)), need)
+
+
+@pytest.mark.parametrize(("sizes", "last"), [([4], 4), ([3, 9], 9), ([7, 2], 9), ([0, 4], 4), ([2, 3], 6)])
+def test_servers_come_up_between_the_ticks_of_other_pools(sizes: list[int], last: int) -> None:
+    """Every number of jobs of one type: bounds on the end of a stage that are a tick wrong are noticed."""
+    for slots in ([1, 0], [1, 4], [3, 1]):
+        column = [[k] for k in slots[: len(sizes)]]
+        most = sum(size * k for size, (k,) in zip(sizes, column, strict=True))
+        for now in range(last + 1):
+            for need in range(-1, most + 3):
+                check_end(sizes, last, column, now, [need])
 
 
 @st.composite
