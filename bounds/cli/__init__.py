@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -61,6 +63,8 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
     if sys.stdout is None:
         return ended("packproof: standard output is closed, expected it open for the answer")
     before, signals = _listen_for_interrupts()
+    hook = sys.unraisablehook
+    sys.unraisablehook = partial(_raise_later, hook)
     try:
         with answer_apart():
             try:
@@ -71,8 +75,17 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
     except KeyboardInterrupt:  # while the streams are opened
         return ended("interrupted", INTERRUPT)
     finally:
+        sys.unraisablehook = hook
         for number, handler in before if not process_ends else ():
             signal.signal(number, handler)
+
+
+def _raise_later(hook: Callable[[Any], object], unraisable: Any) -> None:
+    """Raise KeyboardInterrupt once more where it was raised in vain, such as in a function that C has called."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        threading.Timer(0.01, _thread.interrupt_main).start()  # later, as nothing is raised from here either
+    else:
+        hook(unraisable)
 
 
 def _run(arguments: list[str], signals: list[int]) -> int:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import signal
+import time
+
 import pytest
 
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.search import worst_instance
+from bounds.cli import run
 from bounds.results.instances import four_types
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack.greatest import max_reward
@@ -61,3 +67,25 @@ def test_constructors_refuse_what_files_refuse(make, said: str) -> None:
 
 def test_a_float_means_its_decimal_text() -> None:
     assert str(additive([1], [[1]], rewards=[0.1]).rewards[0]) == "1/10"
+
+
+def test_an_interrupt_in_a_function_called_by_c_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As where LLVM asks for machine code: what Python raises there goes no further."""
+    said = []
+
+    def command(*_: object, **__: object) -> int:
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGINT))()
+        said.append("the function has returned")
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            pass
+        said.append("the interrupt was lost")
+        return 0
+
+    monkeypatch.setattr("bounds.cli.app", command)
+    assert run([]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert said == ["the function has returned"]
+    INTERRUPTED.clear()
