@@ -64,7 +64,8 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
         return ended("packproof: standard output is closed, expected it open for the answer")
     before, signals = _listen_for_interrupts()
     hook = sys.unraisablehook
-    sys.unraisablehook = partial(_raise_later, hook)
+    if before:  # where signals are listened to, in the main thread
+        sys.unraisablehook = partial(_raise_later, hook)
     try:
         with answer_apart():
             try:
@@ -75,7 +76,8 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
     except KeyboardInterrupt:  # while the streams are opened
         return ended("interrupted", INTERRUPT)
     finally:
-        sys.unraisablehook = hook
+        if before:
+            sys.unraisablehook = hook
         for number, handler in before if not process_ends else ():
             signal.signal(number, handler)
 

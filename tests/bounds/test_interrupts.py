@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import signal
 import time
 
@@ -76,7 +75,7 @@ def test_an_interrupt_in_a_function_called_by_c_is_not_lost(
     said = []
 
     def command(*_: object, **__: object) -> int:
-        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGINT))()
+        ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
         said.append("the function has returned")
         end = time.monotonic() + 10
         while time.monotonic() < end:
@@ -85,7 +84,9 @@ def test_an_interrupt_in_a_function_called_by_c_is_not_lost(
         return 0
 
     monkeypatch.setattr("bounds.cli.app", command)
-    assert run([]) == 130
+    try:
+        assert run([]) == 130
+    finally:
+        INTERRUPTED.clear()
     assert capsys.readouterr().err == "interrupted\n"
     assert said == ["the function has returned"]
-    INTERRUPTED.clear()

@@ -26,7 +26,7 @@ SLOT, ROW = 0, 1
 RECENT = 1024
 """Slots that are remembered, a power of two: most jobs are served for fewer slots."""
 
-NOTHING = -1
+NO_JOB = -1
 """What stands in a free row."""
 
 
@@ -55,7 +55,7 @@ def new_slot_ends(length: int) -> SlotEnds:
 
 def _free_rows(first: int, length: int, behind: int) -> NDArray[np.int64]:
     """Make rows from a number on, each of them followed by the next, and the last by another one."""
-    return np.column_stack([np.full(length, NOTHING), np.append(np.arange(first + 1, first + length), behind)])
+    return np.column_stack([np.full(length, NO_JOB), np.append(np.arange(first + 1, first + length), behind)])
 
 
 def enlarged(ends: SlotEnds) -> SlotEnds:
@@ -68,7 +68,7 @@ def enlarged(ends: SlotEnds) -> SlotEnds:
 
 def in_service(ends: SlotEnds) -> NDArray[np.int64]:
     """Return what the caller has put there for the jobs in service, in no order."""
-    jobs: NDArray[np.int64] = ends.rows[ends.rows[:, WHAT] != NOTHING, WHAT]
+    jobs: NDArray[np.int64] = ends.rows[ends.rows[:, WHAT] != NO_JOB, WHAT]
     return jobs
 
 
@@ -104,7 +104,7 @@ def pop(ends: SlotEnds) -> int:
         ends.slots.what[0] = behind
     else:
         event_list.pop(ends.slots)
-    ends.rows[row, WHAT] = NOTHING
+    ends.rows[row, WHAT] = NO_JOB
     ends.rows[row, BEHIND] = ends.size[1]
     ends.size[0] -= 1
     ends.size[1] = row
