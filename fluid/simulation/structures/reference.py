@@ -40,6 +40,6 @@ def most_room(residuals: Mapping[int, int]) -> int:
 
 
 def pop(jobs: list[tuple[float, int]]) -> int:
-    """`event_list.pop` and `slot_ends.pop`: remove the earliest entry (time, number), of equal times the first; return its number."""
+    """`event_list.pop`, `slot_ends.pop`: remove the earliest entry (time, number), of equals the first; return the number."""
     jobs.remove(first := min(jobs))
     return first[1]
