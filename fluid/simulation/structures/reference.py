@@ -40,6 +40,6 @@ def most_room(residuals: Mapping[int, int]) -> int:
 
 
 def pop(jobs: list[tuple[float, int]]) -> int:
-    """`event_list.pop`, `slot_ends.pop`: remove the earliest entry (time, number), of equals the first; return the number."""
+    """`event_list.pop`, `slot_ends.pop`: remove the first of the earliest entries (time, number); return its number."""
     jobs.remove(first := min(jobs))
     return first[1]
