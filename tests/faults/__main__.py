@@ -9,11 +9,14 @@ none, nothing is mounted. The same seed gives the same faults, but for the insta
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from tests.attacks.report import Report
 from tests.faults import commands, stores
@@ -44,8 +47,22 @@ def _cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
+def happen(name: str, seed: int, small: bool) -> tuple[str, int]:
+    """Let the faults of one kind happen; return what came out as text, and how many things were wrong."""
+    report, start, cpu = Report(), time.perf_counter(), _cpu()
+    FAULTS[name](report, random.Random(f"{seed} {name}"), small=small)
+    hurt = len({entry.partition(": ")[0] for entry in report.wrong})
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.outcomes.items()))
+    lines = [
+        f"{name}: tried {report.tried}, survived {max(report.tried - hurt, 0)}, wrong: {len(report.wrong)}, "
+        f"{time.perf_counter() - start:.0f} s, {_cpu() - cpu:.0f} s of CPU ({counts})",
+        *[f"  WRONG {entry}" for entry in report.wrong[:20]],
+    ]
+    return "\n".join(lines), len(report.wrong)
+
+
 def main() -> int:
-    """Run the faults; return 0 if nothing was wrong."""
+    """Run the faults, a kind on each processor; return 0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="faults on purpose")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(FAULTS)}; all where none is given")
     parser.add_argument("--small", action="store_true", help="a part of each")
@@ -54,20 +71,12 @@ def main() -> int:
     if unknown := set(options.names) - set(FAULTS):
         parser.error(f"unknown faults {sorted(unknown)}; there are {', '.join(FAULTS)}")
     wrong = 0
-    for name in options.names or FAULTS:
-        report, start, cpu = Report(), time.perf_counter(), _cpu()
-        FAULTS[name](report, random.Random(f"{options.seed} {name}"), small=options.small)
-        hurt = len({entry.partition(": ")[0] for entry in report.wrong})
-        seconds = time.perf_counter() - start
-        counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.outcomes.items()))
-        print(
-            f"{name}: tried {report.tried}, survived {max(report.tried - hurt, 0)}, wrong: {len(report.wrong)}, "
-            f"{seconds:.0f} s, {_cpu() - cpu:.0f} s of CPU ({counts})",
-            *[f"  WRONG {entry}" for entry in report.wrong[:20]],
-            sep="\n",
-            flush=True,
-        )
-        wrong += len(report.wrong)
+    with ProcessPoolExecutor(min(2, os.cpu_count() or 1), get_context("spawn")) as pool:
+        kinds = [pool.submit(happen, name, options.seed, options.small) for name in options.names or FAULTS]
+        for kind in kinds:
+            text, count = kind.result()
+            print(text, flush=True)
+            wrong += count
     return 1 if wrong else 0
 
 

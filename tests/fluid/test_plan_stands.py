@@ -44,7 +44,8 @@ def check_end(sizes: Sequence[int], last: int, slots: Sequence[Sequence[int]], n
         clock=np.array([last]),
         configurations=np.array(slots),
         known_=np.arange(len(sizes)).reshape(1, -1),
-        need_=np.array(need),
+        totals=np.array(need),
+        need_=np.array([need, need]),
         up_=np.array([before, before]),
         offer_=np.zeros((2, len(need)), np.int64),
     )

@@ -82,6 +82,12 @@ def discard(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, membe
 
 
 @step
+def contains(words: NDArray[np.int64], row: int, member: int) -> bool:
+    """Return whether a set has a member."""
+    return bool(words[row, member >> 5] >> (member & 31) & 1)
+
+
+@step
 def least(words: NDArray[np.int64], levels: NDArray[np.int64], row: int) -> int:
     """Return the least member of a set, -1 if it is empty."""
     top = len(levels) - 2

@@ -89,7 +89,8 @@ and the servers it is to have; ``unmatched`` int64[P] is the first row, counted 
 I* of the paper, and J P + 1 for none.
 
 ``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
-workload, rounded up, -1 where CRA takes the jobs in service. ``stands_`` int64[J, 2]: the fewest and the most jobs of
+workload, rounded up, -1 where CRA takes the jobs in service. ``need_`` int64[2, J] are the jobs that the plan places,
+and those of them that its stages so far have left. ``stands_`` int64[J, 2]: the fewest and the most jobs of
 each type, g among them, for which the plan is the same (`greedy_stages.plan_stands`). ``touched_``: the server and type
 of the job that was placed last, until `refresh` has followed it."""
 
@@ -316,7 +317,7 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "migrates": np.full(1, MIGRATION(setting.options), np.int64),
         "worst_first": np.full(1, rule == "worst-ranked", np.int64),
         "plan_": np.zeros((types * pools, 2), np.int64),
-        "need_": np.zeros(types, np.int64),
+        "need_": np.zeros((2, types), np.int64),
         "up_": np.zeros((2, pools), np.int64),
         "offer_": np.zeros((2, types), np.int64),
         "stands_": np.tile(np.array([1, 0], np.int64), (types, 1)),

@@ -74,7 +74,7 @@ def plan_greedily(state: Any) -> int:
     types, pools, last = len(state.totals), len(state.pool_sizes), state.clock[0]
     types_left, now = (1 << types) - 1, 0  # S = J, and N = L servers are left
     for j in range(types):
-        state.need_[j] = _wanted_jobs(state, j)
+        state.need_[0, j] = state.need_[1, j] = _wanted_jobs(state, j)
         state.stands_[j, 0] = -FAR
         state.stands_[j, 1] = FAR
     _bring_up(state, 0, 0)
@@ -121,7 +121,7 @@ def _offer_slots(state: Any, place: int) -> None:
     These are R, those of all servers, and K, of one server of each pool whose servers do not come up tick by tick.
     """
     last = state.clock[0]
-    for j in range(len(state.need_)):
+    for j in range(len(state.totals)):
         state.offer_[0, j] = 0
         state.offer_[1, j] = 0
         for p in range(len(state.pool_sizes)):
@@ -140,8 +140,8 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
     """
     last = state.clock[0]
     before, finish = last - 1, last
-    for j in range(len(state.need_)):
-        everywhere, once, need = state.offer_[0, j], state.offer_[1, j], state.need_[j]
+    for j in range(len(state.totals)):
+        everywhere, once, need = state.offer_[0, j], state.offer_[1, j], state.need_[1, j]
         if everywhere > 0 and need < everywhere + once:
             before = min(before, now - (once - need) * last // everywhere - 1)
             finish = min(finish, now - (-(need + once) * last // everywhere))
@@ -159,8 +159,8 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
 @step
 def _first_covered(state: Any, place: int) -> int:
     """Return the first type that has its slots, -1 if none has; types of which no server has slots do not count."""
-    for j in range(len(state.need_)):
-        if state.offer_[0, j] > 0 and _slots_of_stage(state, place, j) >= state.need_[j]:
+    for j in range(len(state.totals)):
+        if state.offer_[0, j] > 0 and _slots_of_stage(state, place, j) >= state.need_[1, j]:
             return j
     return -1
 
@@ -176,14 +176,14 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
     """
     if finish > now:
         _bring_up(state, 1, finish - 1)
-        for j in range(len(state.need_)):
+        for j in range(len(state.totals)):
             _need_more(state, place, j)
     _bring_up(state, 1, finish)
     first = _first_covered(state, place)
     if finish < state.clock[0]:
         for j in range(first):
             _need_more(state, place, j)
-        placed = _wanted_jobs(state, first) - state.need_[first]
+        placed = state.need_[0, first] - state.need_[1, first]
         state.stands_[first, 1] = min(state.stands_[first, 1], placed + _slots_of_stage(state, place, first))
     return first
 
@@ -192,7 +192,7 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
 def _need_more(state: Any, place: int, j: int) -> None:
     """Bound ``stands_`` so that a type, if it is offered, needs more slots than those of the servers that are up."""
     if state.offer_[0, j] > 0:
-        placed = _wanted_jobs(state, j) - state.need_[j]
+        placed = state.need_[0, j] - state.need_[1, j]
         state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
 
 
@@ -205,8 +205,8 @@ def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
     """
     pools = len(state.pool_sizes)
     c = state.known_[place, row % pools]
-    for j in range(len(state.need_)):
-        state.need_[j] -= servers * state.configurations[c, j]
+    for j in range(len(state.totals)):
+        state.need_[1, j] -= servers * state.configurations[c, j]
     state.plan_[row, 0] = c
     state.plan_[row, 1] = servers
     for earlier in range(row % pools, row, pools):

@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.simulation.state import Common
-from fluid.simulation.structures.bitset import discard, insert
+from fluid.simulation.structures.bitset import contains, discard, insert
 from theory.compiled import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
@@ -87,6 +87,8 @@ def _mark(state: Any, c: int, slot: int) -> None:
 
 @step
 def _put_bit(state: Any, row: int, c: int, value: bool) -> None:
+    if contains(state.words, row, c) == value:  # most often
+        return
     if value:
         insert(state.words, state.levels, row, c)
     else:

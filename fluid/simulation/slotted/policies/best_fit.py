@@ -32,7 +32,7 @@ from fluid.simulation.slotted.state import (
     take_out,
 )
 from fluid.simulation.state import MOVES, state_type
-from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
+from fluid.simulation.structures.bitset import contains, discard, empty_sets, insert, least
 from fluid.simulation.structures.searches import (
     close_server,
     first_at_least,
@@ -199,14 +199,9 @@ def fifo_refresh(state: SlottedCommon, draws: Any) -> bool:
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """List the server for step 1 of BF-J/S."""
     # it is listed once, whatever the number of jobs that leave it in a slot
-    if not _is_vacated(state, server):
+    if not contains(state.vacated, 0, server):
         _close(state, server, state.free[server] - class_size(state, job_class))
         insert(state.vacated, state.spread, 0, server)
-
-
-@step
-def _is_vacated(state: SlottedCommon, server: int) -> bool:
-    return bool(state.vacated[0, server >> 5] >> (server & 31) & 1)
 
 
 @step
