@@ -3,7 +3,7 @@
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Coq Require ZArith QArith List.
 From packproof Require Model Greedy Constant Shapes Checker MaxReward Prices.
-From packproof Require Import CertificateModel BridgeModel.
+From packproof Require Import Inequalities CertificateModel BridgeModel.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -42,10 +42,10 @@ Lemma of_Z_to_nat z : BinInt.Z.le BinNums.Z0 z -> of_Z z = (BinInt.Z.to_nat z)%:
 Proof. by move=> H; rewrite -of_Z_nat Znat.Z2Nat.id. Qed.
 
 Lemma of_Z_le x y : BinInt.Z.le x y -> of_Z x <= of_Z y.
-Proof. by move=> /Shapes.Z_le_parts ->; rewrite of_ZD of_Z_nat ler_addl ler0n. Qed.
+Proof. by move=> /Shapes.Z_le_parts ->; rewrite of_ZD of_Z_nat lerDl ler0n. Qed.
 
 Lemma of_Z_lt x y : BinInt.Z.lt x y -> of_Z x < of_Z y.
-Proof. by move=> /Shapes.Z_lt_parts ->; rewrite of_ZD of_Z_nat ltr_addl ltr0n. Qed.
+Proof. by move=> /Shapes.Z_lt_parts ->; rewrite of_ZD of_Z_nat ltrDl ltr0n. Qed.
 
 Lemma of_Z0 : of_Z BinNums.Z0 = 0. Proof. exact: (of_Z_nat 0). Qed.
 Lemma of_Z1 : of_Z (BinNums.Zpos BinNums.xH) = 1. Proof. exact: (of_Z_nat 1). Qed.
@@ -64,13 +64,13 @@ Qed.
 
 Lemma of_Q_le a b : QArith_base.Qle a b -> of_Q a <= of_Q b.
 Proof.
-move=> H; rewrite /BridgeModel.of_Q ler_pdivr_mulr ?den_gt0 // mulrAC ler_pdivl_mulr ?den_gt0 // -!of_ZM.
+move=> H; rewrite /BridgeModel.of_Q ler_pdivrMr ?den_gt0 // mulrAC ler_pdivlMr ?den_gt0 // -!of_ZM.
 exact: of_Z_le.
 Qed.
 
 Lemma of_Q_lt a b : QArith_base.Qlt a b -> of_Q a < of_Q b.
 Proof.
-move=> H; rewrite /BridgeModel.of_Q ltr_pdivr_mulr ?den_gt0 // mulrAC ltr_pdivl_mulr ?den_gt0 // -!of_ZM.
+move=> H; rewrite /BridgeModel.of_Q ltr_pdivrMr ?den_gt0 // mulrAC ltr_pdivlMr ?den_gt0 // -!of_ZM.
 exact: of_Z_lt.
 Qed.
 
@@ -250,7 +250,7 @@ Proof. exact: worth_numbers. Qed.
 
 (** ** Greedy runs *)
 
-Definition stage_of (s : stage) : Model.stage F [finType of 'I_J] [finType of 'I_P] :=
+Definition stage_of (s : stage) : Model.stage F _ _ :=
   Model.Stage [set j : 'I_J | nth false (left_types s) j] (fun p : 'I_P => counts (nth [::] (confs s) p))
     (of_Q (frac s)).
 
@@ -426,7 +426,7 @@ by rewrite !big_cons IHa addrA.
 Qed.
 
 Definition assignment_of (columns : seq (seq (seq Z * Q))) (jobs : seq Q) :
-    Model.assignment F [finType of 'I_J] [finType of 'I_P] :=
+    Model.assignment F 'I_J 'I_P :=
   Model.Assignment (fun p : 'I_P => [seq (counts c.1, of_Q c.2) | c <- nth [::] columns p])
     (fun j : 'I_J => at_Q jobs j).
 
@@ -482,7 +482,7 @@ Lemma model_bound (beta : 'I_J -> F) (gamma : 'I_P -> F) a :
 Proof.
 move=> B G0 G A; apply: le_trans (_ : _ <= \sum_j (reward_of j - beta j) * work_of j
   + \sum_p \sum_(c <- Model.columns a p) c.2 * Model.reward beta c.1) _; last first.
-  by rewrite ler_add2l; apply: ler_sum => p _; apply: (Greedy.sum_columns_le A (G0 p) (G p)).
+  by rewrite lerD2l; apply: ler_sum => p _; apply: (Greedy.sum_columns_le A (G0 p) (G p)).
 have -> : \sum_p \sum_(c <- Model.columns a p) c.2 * Model.reward beta c.1
     = \sum_j beta j * \sum_p \sum_(c <- Model.columns a p) c.2 * (c.1 j)%:R.
   under [RHS]eq_bigr do rewrite mulr_sumr.
@@ -490,7 +490,7 @@ have -> : \sum_p \sum_(c <- Model.columns a p) c.2 * Model.reward beta c.1
   rewrite exchange_big /=; apply: eq_bigr => c _; rewrite /Model.reward mulr_sumr.
   by apply: eq_bigr => j _; rewrite mulrCA.
 rewrite /Model.value -big_split /=; apply: ler_sum => j _; have /andP [b0 b1] := B j.
-rewrite -{1}(subrK (beta j) (reward_of j)) mulrDl; apply: ler_add; apply: ler_wpmul2l; rewrite ?subr_ge0 //.
+rewrite -{1}(subrK (beta j) (reward_of j)) mulrDl; apply: lerD; apply: ler_wpM2l; rewrite ?subr_ge0 //.
   by have /andP [] := Model.feasible_jobs A j.
 exact: (Model.feasible_slots A).
 Qed.
@@ -509,7 +509,7 @@ apply: le_trans (@model_bound (@entry_of F m beta) (fun p => at_Q gamma p) a _ _
   by rewrite -(of_Q0 F) !of_Q_le.
 - by have [b0 _] := Eg p (ltn_ord p); rewrite -(of_Q0 F); apply: of_Q_le.
 - by have [_ W] := Eg p (ltn_ord p); rewrite worth_numbers //; apply/of_Q_le/W.
-- apply: ler_add; apply: ler_sum => i _; first by rewrite at_minus ?Sb.
+- apply: lerD; apply: ler_sum => i _; first by rewrite at_minus ?Sb.
   by rewrite mulrC (nth_map (Q0, Listed [::])).
 Qed.
 End Instance.
@@ -537,7 +537,8 @@ Qed.
 (** So the theorems on greedy runs hold of it: greedy earns at least 0.632 of the optimum. *)
 Theorem accepted_keeps_632 c : Checker.check c = true -> Shapes.keeps Shapes.share_632 c.
 Proof.
-move=> C; have ok := Shapes.check_model_ok _ C; pose F := [realFieldType of rat].
+move=> C; have ok := Shapes.check_model_ok _ C.
+suff over (F : realFieldType) (x : F) : Shapes.keeps Shapes.share_632 c by exact: (over _ (0 : rat)).
 case: (QArith_base.Qlt_le_dec (greedy_reward c) (QArith_base.Qmult Shapes.share_632 (optimal_reward c))) => //.
 move=> /(of_Q_lt F); rewrite of_QM ltNge => /negP [].
 have [st [a [[R _] E A V _]]] := accepted_run F C; rewrite -E -V.

@@ -37,9 +37,9 @@ move=> s b0 h; have -> : \sum_c n c * f c = \sum_(e <- lists) e.2 * \sum_(c <- e
   rewrite exchange_big /=; apply: eq_bigr => e _; rewrite sum_by_cell mulr_sumr.
   by apply: eq_bigr => c _; rewrite mulrA.
 apply: (@le_trans _ _ (\sum_(e <- lists) e.2 * b)).
-  rewrite !big_seq; apply: ler_sum => e es; apply: ler_wpmul2l; first exact: (list_share s es).
+  rewrite !big_seq; apply: ler_sum => e es; apply: ler_wpM2l; first exact: (list_share s es).
   by apply: h; [apply: (list_allowed s es) | apply: (list_fits s es)].
-by rewrite -mulr_suml -[X in _ <= X]mul1r; apply: ler_wpmul2r => //; apply: (list_shares s).
+by rewrite -mulr_suml -[X in _ <= X]mul1r; apply: ler_wpM2r => //; apply: (list_shares s).
 Qed.
 
 Lemma supported_ge0 (ok : C -> F -> Prop) n lists c : schedule ok n lists -> 0 <= n c.
@@ -74,9 +74,9 @@ have half (m : 'I_J) : two ^- m.+1 = (2 ^ (J - m.+1))%:R / two ^+ J.
 have TE : T%:R / two ^+ J = \sum_(c <- l) two ^- c.1.+1.
   by rewrite natr_sum mulr_suml; apply: eq_bigr => c _; rewrite half.
 have lt1 : (T < 2 ^ J)%N.
-  rewrite -(ltr_nat F) natrX -[X in _ < X]mul1r -ltr_pdivr_mulr ?pow_gt0 // TE.
+  rewrite -(ltr_nat F) natrX -[X in _ < X]mul1r -ltr_pdivrMr ?pow_gt0 // TE.
   case: l ok fit @T {TE} => [|c l] ok fit _; first by rewrite big_nil ltr01.
-  apply: lt_le_trans fit; rewrite !big_cons; apply: ltr_le_add.
+  apply: lt_le_trans fit; rewrite !big_cons; apply: ltr_leD.
     by have := ok c (mem_head _ _); rewrite /power_cell => /andP[].
   rewrite !big_seq; apply: ler_sum => d dl; apply: ltW.
   by have : cell d.1 d.2 by [apply: ok; rewrite inE dl orbT]; rewrite /power_cell => /andP[].
@@ -86,16 +86,16 @@ have -> : \sum_(c <- l) two ^- c.1 = two * (T%:R / two ^+ J).
 have -> : servers_of_one = two * ((two ^+ J - 1) / two ^+ J).
   rewrite /servers_of_one; move: (two ^+ J) (pow_gt0 J) => x x0; field.
   by rewrite gt_eqF.
-apply: ler_wpmul2l; first exact: ler0n.
-apply: ler_wpmul2r; first by rewrite invr_ge0 ltW // pow_gt0.
-by rewrite ler_subr_addr -natrX -[1]/(1%:R) -natrD ler_nat addn1.
+apply: ler_wpM2l; first exact: ler0n.
+apply: ler_wpM2r; first by rewrite invr_ge0 ltW // pow_gt0.
+by rewrite lerBrDr -natrX -[1]/(1%:R) -natrD ler_nat addn1.
 Qed.
 
 Hypothesis J_gt0 : (0 < J)%N.
 
 Lemma servers_gt0 : 0 < servers_of_one.
 Proof.
-rewrite subr_gt0 ltr_pdivr_mulr ?pow_gt0 // -[X in X < _]mulr1 ltr_pmul2l ?ltr0n //.
+rewrite subr_gt0 ltr_pdivrMr ?pow_gt0 // -[X in X < _]mulr1 ltr_pM2l ?ltr0n //.
 by rewrite -natrX ltr1n -{1}(expn0 2) ltn_exp2l.
 Qed.
 
@@ -110,7 +110,7 @@ exists [seq full m | m <- enum 'I_J]; split.
 - move=> e /mapP[m _ ->]; rewrite big_nseq iter_addr addr0 /= -[X in X <= _]mulr_natl natrX divff // gt_eqF //.
   exact: pow_gt0.
 - by move=> e /mapP[m _ ->] /=; rewrite divr_ge0 ?mulr_ge0 ?invr_ge0 ?exprn_ge0 ?ler0n // ltW.
-- rewrite big_map big_enum /= -mulr_suml ler_pdivr_mulr // mul1r.
+- rewrite big_map big_enum /= -mulr_suml ler_pdivrMr // mul1r.
   by apply: (average_le s) => [|l]; [apply: ltW | apply: tops_le].
 move=> m; rewrite big_map big_enum /= (bigD1 m) //= big1 ?addr0 => [|i im]; last first.
   by rewrite count_nseq /= (negPf im) mul0n mulr0.
@@ -133,8 +133,8 @@ have N0 : (0 < N)%N by rewrite -ltnS -PJ -{1}(expn0 2) ltn_exp2l.
 have NF : 0 < N%:R :> F by rewrite ltr0n.
 exists m, N%:R^-1, (fun i => if i == m then N%:R else 0); split.
 - rewrite /power_cell /= prednK //; apply/andP; split.
-    by rewrite ltf_pinv ?posrE ?pow_gt0 // pJ ltr_addl ltr01.
-  rewrite lef_pinv ?posrE ?pow_gt0 // -natrX ler_nat -ltnS -PJ -[in X in (_ < X)%N](prednK J_gt0).
+    by rewrite ltf_pV2 ?posrE ?pow_gt0 // pJ ltrDl ltr01.
+  rewrite lef_pV2 ?posrE ?pow_gt0 // -natrX ler_nat -ltnS -PJ -[in X in (_ < X)%N](prednK J_gt0).
   by rewrite ltn_exp2l.
 - exists [:: (nseq N (m, N%:R^-1), 1)]; split.
   + by move=> e; rewrite inE => /eqP-> c /nseqP[-> _].
@@ -152,7 +152,7 @@ have -> : N%:R / (2%:R - 2%:R / (N%:R + 1)) = two ^+ J.-1.
   have -> : 2%:R - 2%:R / (N%:R + 1) = 2%:R * N%:R / (N%:R + 1) :> F.
     by field; rewrite gt_eqF.
   by field; rewrite !gt_eqF.
-rewrite -[X in _ <= X]mul1r -ler_pdivr_mulr //.
+rewrite -[X in _ <= X]mul1r -ler_pdivrMr //.
 have := @average_le F _ _ n' lists (fun i => if i == m then two ^- J.-1 else 0) 1 s ler01.
 rewrite (bigD1 m) //= eqxx big1 ?addr0 => [|i /negPf->]; last by rewrite mulr0.
 apply=> l ok fit; apply: le_trans fit; rewrite !big_seq; apply: ler_sum => c cl.
@@ -178,11 +178,11 @@ have [eps [e0 e6 far]] : exists eps : F, [/\ 0 < eps, eps <= 6%:R^-1 &
   have [th|th] := eqVneq t half.
     exists eps; split=> // v; rewrite inE => /orP[/eqP->|/far//]; by left.
   have d0 : 0 < `|t - half| / 2%:R by rewrite divr_gt0 ?ltr0n // normr_gt0 subr_eq0.
-  exists (Num.min eps (`|t - half| / 2%:R)); split; first by rewrite lt_minr e0.
-    by rewrite le_minl e6.
+  exists (Num.min eps (`|t - half| / 2%:R)); split; first by rewrite lt_min e0.
+    by rewrite ge_min e6.
   move=> v; rewrite inE => /orP[/eqP->|/far[->|lt]]; [right | by left | right].
-    by rewrite lt_minl ltr_pdivr_mulr ?ltr0n // ltr_pmulr ?ltr1n ?orbT // normr_gt0 subr_eq0.
-  by rewrite lt_minl lt.
+    by rewrite gt_min ltr_pdivrMr ?ltr0n // ltr_pMr ?ltr1n ?orbT // normr_gt0 subr_eq0.
+  by rewrite gt_min lt.
 exists eps; split=> //; apply/negP => /far[].
 - by move/eqP; rewrite -subr_eq0 addrAC subrr add0r oppr_eq0 gt_eqF.
 - by rewrite addrAC subrr add0r normrN gtr0_norm // ltxx.
@@ -199,16 +199,16 @@ Theorem finite_partitions_lose (tops : seq F) (up : F -> F) :
     forall c, supported (fun b x => x = up (size b)) (fun=> c) -> c <= 2%:R / 3%:R].
 Proof.
 move=> upP; have [eps [e0 e6 small large]] := free_distance tops.
-have e1 : eps < half by apply: le_lt_trans e6 _; rewrite ltf_pinv ?posrE ?ltr0n // ltr_nat.
+have e1 : eps < half by apply: le_lt_trans e6 _; rewrite ltf_pV2 ?posrE ?ltr0n // ltr_nat.
 pose size (b : bool) := if b then half + eps else half - eps.
 have halves : half + half = 1 by field.
 have size01 b : 0 < size b <= 1.
   have h0 : 0 < half by rewrite invr_gt0 ltr0n.
   case: b; rewrite /size; apply/andP; split.
   - exact: addr_gt0.
-  - by rewrite -[X in _ <= X]halves ler_add2l ltW.
+  - by rewrite -[X in _ <= X]halves lerD2l ltW.
   - by rewrite subr_gt0.
-  - by rewrite -[X in _ <= X]halves ler_add2l (le_trans _ (ltW h0)) // oppr_le0 ltW.
+  - by rewrite -[X in _ <= X]halves lerD2l (le_trans _ (ltW h0)) // oppr_le0 ltW.
 have above b : size b < up (size b).
   have [ut le] := upP _ (size01 b); rewrite lt_neqAle le andbT; apply: contraTneq ut => <-.
   by case: b {le}; [exact: large | exact: small].
@@ -234,25 +234,25 @@ have {}h : c * 1 + c * half <= 1.
   have sa := above false; have sb := above true; rewrite {1}/size in sb.
   have a3 : 3%:R^-1 < up (size false) by apply: le_lt_trans sa.
   have a0 : 0 < up (size false) by apply: lt_trans a3; rewrite invr_gt0 ltr0n.
-  have b2 : half < up (size true) by apply: lt_trans sb; rewrite ltr_addl.
+  have b2 : half < up (size true) by apply: lt_trans sb; rewrite ltrDl.
   have b0 : 0 < up (size true) by apply: lt_trans b2; rewrite invr_gt0 ltr0n.
   have ab : 1 < up (size false) + up (size true).
-    have := ltr_add sa sb; rewrite /size addrA addrAC subrK halves; exact.
+    have := ltrD sa sb; rewrite /size addrA addrAC subrK halves; exact.
   have no (n k : nat) : (n%:R * up (size true) + k%:R * up (size false) > 1 :> F) -> (n <= L)%N -> (k <= S)%N -> False.
     move=> lt nL kS; have : n%:R * up (size true) + k%:R * up (size false) <= 1.
-      by apply: le_trans fit; apply: ler_add; apply: ler_wpmul2r; rewrite ?ler_nat // ltW.
+      by apply: le_trans fit; apply: lerD; apply: ler_wpM2r; rewrite ?ler_nat // ltW.
     by rewrite leNgt lt.
   case: L no fit => [|[|L]] no fit.
   - rewrite mulr0n add0r; case: S no fit => [|[|[|S]]] no fit; rewrite ?mulr0n ?mul0r ?mul1r ?ler01 //.
-    + by rewrite -[X in _ <= X]halves ler_addl invr_ge0 ler0n.
+    + by rewrite -[X in _ <= X]halves lerDl invr_ge0 ler0n.
     + by rewrite mulfV // pnatr_eq0.
-    + by case: (no 0%N 3%N) => //; rewrite mulr0n mul0r add0r -ltr_pdivr_mull ?ltr0n // mulr1.
+    + by case: (no 0%N 3%N) => //; rewrite mulr0n mul0r add0r -ltr_pdivrMl ?ltr0n // mulr1.
   - case: S no fit => [|S] no fit; first by rewrite mulr0n mul0r addr0.
     by case: (no 1%N 1%N) => //; rewrite !mul1r addrC.
   - case: (no 2%N 0%N) => //.
-    by rewrite mulr0n mul0r addr0 -ltr_pdivr_mull ?ltr0n // mulr1.
+    by rewrite mulr0n mul0r addr0 -ltr_pdivrMl ?ltr0n // mulr1.
 have {}h : 3%:R / 2%:R * c <= 1 by apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP; field.
-by rewrite -ler_pdivl_mull in h; [rewrite mulr1 invf_div in h | rewrite divr_gt0 ?ltr0n].
+by rewrite -ler_pdivlMl in h; [rewrite mulr1 invf_div in h | rewrite divr_gt0 ?ltr0n].
 Qed.
 
 End TwoThirds.

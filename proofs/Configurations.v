@@ -5,6 +5,13 @@ From packproof Require Import CertificateModel.
 Import ListNotations.
 Open Scope Q_scope.
 
+(** Coq 8.20 has these two lemmas under these names, Coq 8.16 under others. *)
+Lemma length_map A B (f : A -> B) l : length (map f l) = length l.
+Proof. induction l as [|x l IH]; simpl; [|rewrite IH]; reflexivity. Qed.
+
+Lemma length_seq n start : length (seq start n) = n.
+Proof. revert start; induction n as [|n IH]; intros start; simpl; [|rewrite IH]; reflexivity. Qed.
+
 (** How many jobs of a demand fit the capacities; [None] if the demand is nowhere positive. *)
 Fixpoint most (row capacity : list Z) : option Z :=
   match row, capacity with

@@ -32,9 +32,9 @@ Proof.
 case/andP=> x0 x1; have y0 : 0 <= 1 - x by rewrite subr_ge0.
 elim: a => [|a IH].
   rewrite expr1 /terms (eq_bigr (fun i : 'I_k.+1 => x ^+ i)) => [|i _]; last by rewrite add0n binn mul1r.
-  by rewrite -opprB mulNr -subrX1 opprB ger_addl oppr_le0 exprn_ge0.
-apply: le_trans IH; rewrite exprSr -mulrA; apply: ler_wpmul2l; first exact: exprn_ge0.
-by rewrite terms_step ger_addl oppr_le0 mulr_ge0 ?ler0n ?exprn_ge0.
+  by rewrite -opprB mulNr -subrX1 opprB gerDl oppr_le0 exprn_ge0.
+apply: le_trans IH; rewrite exprSr -mulrA; apply: ler_wpM2l; first exact: exprn_ge0.
+by rewrite terms_step gerDl oppr_le0 mulr_ge0 ?ler0n ?exprn_ge0.
 Qed.
 
 Lemma power_le_ffact a i : (a.+1 ^ i <= (a + i) ^_ i)%N.
@@ -46,7 +46,7 @@ Qed.
 Lemma term_ge a i : i`!%:R^-1 <= 'C(a + i, i)%:R * a.+1%:R^-1 ^+ i :> F.
 Proof.
 have f0 : 0 < i`!%:R :> F by rewrite ltr0n fact_gt0.
-rewrite exprVn -natrX ler_pdivl_mulr ?ltr0n ?expn_gt0 // mulrC ler_pdivr_mulr // -natrM bin_ffact ler_nat.
+rewrite exprVn -natrX ler_pdivlMr ?ltr0n ?expn_gt0 // mulrC ler_pdivrMr // -natrM bin_ffact ler_nat.
 exact: power_le_ffact.
 Qed.
 
@@ -59,11 +59,11 @@ have y0 : 0 <= (1 - x) ^+ a.+1 by rewrite exprn_ge0 // subr_ge0; case/andP: x01.
 have e : 1957%:R / 720%:R <= terms x a 6.
   apply: (@le_trans _ _ (\sum_(i < 7) i`!%:R^-1)); last by apply: ler_sum => i _; apply: term_ge.
   by rewrite !big_ord_recr big_ord0 /= !factS fact0 le_eqVlt; apply/orP; left; apply/eqP; field.
-have h := le_trans (ler_wpmul2l y0 e) (terms_le a 6 x01).
+have h := le_trans (ler_wpM2l y0 e) (terms_le a 6 x01).
 have c0 : 0 < 1957%:R / 720%:R :> F by rewrite divr_gt0 ?ltr0n.
 apply: (@le_lt_trans _ _ (720%:R / 1957%:R)).
-  by rewrite -invf_div -[_^-1]mul1r ler_pdivl_mulr.
-rewrite ltr_pdivr_mulr ?ltr0n // mulrAC ltr_pdivl_mulr ?ltr0n // -!natrM ltr_nat.
+  by rewrite -invf_div -[_^-1]mul1r ler_pdivlMr.
+rewrite ltr_pdivrMr ?ltr0n // mulrAC ltr_pdivlMr ?ltr0n // -!natrM ltr_nat.
 by vm_compute.
 Qed.
 
@@ -74,9 +74,9 @@ Theorem greedy_keeps_632 (J P : finType) (w : P -> F) (K : P -> configuration J 
 Proof.
 move=> Kd w0 u0 run fa.
 apply: le_trans (greedy_keeps Kd w0 u0 run fa (ltn0Sn (size st)) (leqnSn (size st))).
-apply: ler_wpmul2r; first exact: (value_ge0 u0 fa).
+apply: ler_wpM2r; first exact: (value_ge0 u0 fa).
 rewrite (_ : 79%:R / 125%:R = 1 - 46%:R / 125%:R); last by field.
-by rewrite ler_add2l ler_opp2; apply/ltW/complement_power_lt.
+by rewrite lerD2l lerN2; apply/ltW/complement_power_lt.
 Qed.
 
 End Constant.

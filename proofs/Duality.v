@@ -42,7 +42,7 @@ Lemma farkas (I : eqType) (s : seq I) (a : I -> V -> F) (b : V -> F) :
 Proof.
 elim: s a b => [|i s IH] a b.
   case: (pickP (fun v => b v != 0)) => [v bv|b0]; [right | left].
-    exists b; split=> //; rewrite /dot (bigD1 v) //=; apply: ltr_paddr.
+    exists b; split=> //; rewrite /dot (bigD1 v) //=; apply: ltr_wpDr.
       by apply: sumr_ge0 => w _; rewrite -expr2 sqr_ge0.
     by rewrite -expr2 lt_neqAle sqr_ge0 andbT eq_sym expf_neq0.
   by exists [::]; split=> // v; rewrite /total big_nil; apply/eqP/negbFE/b0.
@@ -79,8 +79,8 @@ case: (farkas ([seq inl i | i <- s] ++ [seq inr w | w <- enum V]) a' b) => [[mix
     rewrite mem_pmap => /mapP[[[l|w] r] /mixP[es e0]] //= [-> ->]; split=> //.
     by move: es; rewrite mem_cat => /orP[/mapP[k ks [->]]|/mapP[]].
   rewrite bE; elim: mix mixP {bE} => [|[[i|w] r] mix IH] mixP; rewrite /total ?big_nil // big_cons /=.
-  - rewrite big_cons ler_add2l; apply: IH => e em; apply: mixP; by rewrite inE em orbT.
-  - rewrite -[X in _ <= X]add0r; apply: ler_add.
+  - rewrite big_cons lerD2l; apply: IH => e em; apply: mixP; by rewrite inE em orbT.
+  - rewrite -[X in _ <= X]add0r; apply: lerD.
       have [_ r0] := mixP _ (mem_head _ _).
       by rewrite mulrN oppr_le0 mulr_ge0 // ler0n.
     by apply: IH => e em; apply: mixP; rewrite inE em orbT.
@@ -107,18 +107,20 @@ apply: (@le_trans _ _ (\sum_(e <- mix) e.2 * reward Q e.1)).
     under [RHS]eq_bigr do rewrite mulr_sumr.
     rewrite exchange_big; apply: eq_bigr => e _; rewrite /reward mulr_sumr.
     by apply: eq_bigr => j _; rewrite mulrCA.
-  by apply: ler_sum => j _; apply: ler_wpmul2l.
+  by apply: ler_sum => j _; apply: ler_wpM2l.
 apply: (@le_trans _ _ ((\sum_(e <- mix) e.2) * M)); last first.
-  by rewrite -[X in _ <= X]mul1r; apply: ler_wpmul2r.
+  by rewrite -[X in _ <= X]mul1r; apply: ler_wpM2r.
 elim: (mix) mixP => [|e l IH] mixP; first by rewrite !big_nil mul0r.
 rewrite !big_cons mulrDl; have [Ke e0] := mixP e (or_introl erefl).
-by apply: ler_add; [apply: ler_wpmul2l; rewrite ?KM | apply: IH => d dl; apply: mixP; right].
+by apply: lerD; [apply: ler_wpM2l; rewrite ?KM | apply: IH => d dl; apply: mixP; right].
 Qed.
 
 Lemma carried_self K k : K k -> carried K (fun j => (k j)%:R : F).
 Proof.
-move=> Kk; exists [:: (k, 1)]; split=> [e [<-|//]||j]; rewrite ?big_seq1 ?mul1r //.
-by split=> //; apply: ler01.
+move=> Kk; exists [:: (k, 1)]; split=> [e [<-|//]||j].
+- by split; [exact: Kk | exact: ler01].
+- by rewrite big_seq1.
+- by rewrite big_seq1 mul1r.
 Qed.
 
 (** Prices: a workload is carried by finitely many configurations unless some weights say that it is not. *)
@@ -142,7 +144,7 @@ case: (farkas_le (iota 0 (size R)) a b) => [[mix [mixP bE]]|[x [x0 xs bx]]].
     have [ds d0] := mixP _ dm; split=> //; apply: confP.
     by move: ds; rewrite mem_iota.
   have := bE (inr tt); rewrite /total big_map /=; under eq_bigr do rewrite mulrN1.
-  by rewrite sumrN ler_opp2.
+  by rewrite sumrN lerN2.
 exfalso; move: bx; rewrite (dotE n) subr_gt0 ltNge priced // => k kR.
 have [i iR <-] : exists2 i, (i < size R)%N & conf i = k.
   rewrite /conf; elim: (R) kR => [//|r l IH] [->|/IH[i il <-]]; first by exists 0%N.
@@ -161,10 +163,10 @@ Proof.
 move=> c0; split=> [weights n Kn|workloads Q M Q0 M0 RM k Kk].
   apply: carried_finite => Q M Q0 M0 RM.
   under eq_bigr do rewrite mulrA.
-  rewrite -mulr_suml ler_pdivr_mulr // mulrC.
+  rewrite -mulr_suml ler_pdivrMr // mulrC.
   by apply: (carried_weight Kn) => //; [rewrite mulr_ge0 // ltW | apply: weights].
 have := carried_weight (workloads _ (carried_self Kk)) Q0 M0 RM.
-by under eq_bigr do rewrite mulrA; rewrite -mulr_suml ler_pdivr_mulr // mulrC.
+by under eq_bigr do rewrite mulrA; rewrite -mulr_suml ler_pdivrMr // mulrC.
 Qed.
 
 End Workloads.

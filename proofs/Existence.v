@@ -19,7 +19,7 @@ Variable F : realFieldType.
 (** The types are numbered 0, ..., J - 1 (ties are broken in this order); the pools are a finite set. *)
 Variables (J : nat) (P : finType).
 Notation type := 'I_J.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
 
 (** [mr p S] is MaxReward of the types in [S] for a server of pool [p]. *)
@@ -43,14 +43,14 @@ Fixpoint steps (n : nat) (S : {set type}) (left : type -> F) : seq ({set type} *
   else [::].
 
 (** The stages that a positive fraction [room] of the servers takes part in. *)
-Fixpoint cut (room : F) (l : seq ({set type} * type * F)) : seq (stage F [finType of type] P) :=
+Fixpoint cut (room : F) (l : seq ({set type} * type * F)) : seq (stage F _ P) :=
   if l is (A, _, z) :: l' then
     if room <= z then [:: Stage A (mr^~ A) room]
     else if z == 0 then cut room l' else Stage A (mr^~ A) z :: cut (room - z) l'
   else [::].
 
 (** The greedy assignment: the construction (53)-(54), cut off where the servers end. *)
-Definition greedy : seq (stage F [finType of type] P) := cut 1 (steps J setT rho).
+Definition greedy : seq (stage F _ P) := cut 1 (steps J setT rho).
 
 Hypothesis K_down : down_closed K.
 Hypothesis w_ge0 : forall p, 0 <= w p.
@@ -101,7 +101,7 @@ have [i ri] : exists i, mr p S i != 0%N.
   by move: r0; rewrite /reward big1 ?ltxx // => i _; rewrite (eqP (h i)) mulr0.
 have iS : i \in S by apply: contraNT ri => /um ->.
 have si : slots_of S i != 0.
-  rewrite gt_eqF // /slots_of (bigD1 p) //= ltr_paddr //.
+  rewrite gt_eqF // /slots_of (bigD1 p) //= ltr_wpDr //.
     by apply: sumr_ge0 => q _; rewrite mulr_ge0 ?ler0n.
   by rewrite mulr_gt0 ?ltr0n ?lt0n.
 apply/eqP => e; have : i \in [seq j <- enum S | slots_of S j != 0] by rewrite mem_filter si mem_enum.
@@ -109,7 +109,7 @@ by rewrite e.
 Qed.
 
 (** The stages [st] satisfy the conditions of a greedy run if they come after [pre]. *)
-Fixpoint good (pre st : seq (stage F [finType of type] P)) : Prop :=
+Fixpoint good (pre st : seq (stage F _ P)) : Prop :=
   if st is s :: st' then
     [/\ 0 < frac s, forall p, is_max_reward K u p (left_types s) (conf s p),
         forall j, j \notin left_types s -> served w pre j = rho j & good (rcons pre s) st']
@@ -125,7 +125,7 @@ case=> h1 h2 h3 h4 [|c a] s b [<- e].
 by rewrite -cat_rcons; apply: (IH _ h4 _ _ _ e).
 Qed.
 
-Lemma served_rcons pre (s : stage F [finType of type] P) (j : type) :
+Lemma served_rcons pre (s : stage F _ P) (j : type) :
   served w (rcons pre s) j = served w pre j + frac s * slots w s j.
 Proof. by rewrite /served -cats1 big_cat big_seq1. Qed.
 
@@ -165,7 +165,7 @@ have z0 : 0 <= z by rewrite divr_ge0 // ltW.
 have fits_z i : z * slots_of S i <= left i.
   have := slots_of_ge0 S i; rewrite le_eqVlt => /orP[/eqP<-|si]; first by rewrite mulr0.
   have iS : i \in S by apply: contraTT si => /slots_of_out ->; rewrite ltxx.
-  by rewrite -ler_pdivl_mulr //; apply/jmin/l_mem.
+  by rewrite -ler_pdivlMr //; apply/jmin/l_mem.
 have max_s p : is_max_reward K u p S (mr p S) by apply: mr_max.
 have gone i : i \notin S -> served w pre i = rho i.
   by move=> /leftS l0; apply/esym/eqP; rewrite -subr_eq0 -leftE l0.
@@ -175,8 +175,8 @@ case: ifP => [roomz|/negbT].
   split=> [//|i||]; last 2 first.
   - by rewrite /used big_seq1.
   - by left; rewrite /used big_seq1.
-  rewrite E -ler_subr_addl -leftE; apply: le_trans (fits_z i).
-  by apply: ler_wpmul2r => //; apply: slots_of_ge0.
+  rewrite E -lerBrDl -leftE; apply: le_trans (fits_z i).
+  by apply: ler_wpM2r => //; apply: slots_of_ge0.
 rewrite -ltNge => zroom.
 have cardS : (#|S :\ j| <= n)%N by move: Sn; rewrite (cardsD1 j) jS add1n ltnS.
 pose left' i := left i - z * slots_of S i.
@@ -199,7 +199,7 @@ have E c i : served w pre i + served w (s :: c) i = served w (rcons pre s) i + s
   by rewrite served_rcons {2}/served big_cons addrA.
 have U c : used (s :: c) = z + used c by rewrite /used big_cons.
 split=> [//|i||]; first by rewrite E.
-  by rewrite U -ler_subr_addl.
+  by rewrite U -lerBrDl.
 case: e => e; [left | right=> i; rewrite E //].
 by rewrite U e addrC subrK.
 Qed.
@@ -240,7 +240,7 @@ Theorem greedy_stages : (size greedy <= J)%N.
 Proof. exact: leq_trans (size_cut _ _) (size_steps _ _ _). Qed.
 
 (** ** Theorem: greedy placement keeps 1 - (1 - 1/J)^J of every assignment, J being the number of types. *)
-Theorem greedy_guarantee (a : assignment F [finType of type] P) : (0 < J)%N -> feasible w K rho a ->
+Theorem greedy_guarantee (a : assignment F type P) : (0 < J)%N -> feasible w K rho a ->
   (1 - (1 - J%:R^-1) ^+ J) * value u a <= earned w u greedy.
 Proof.
 move=> J0 fa; apply: (greedy_keeps K_down w_ge0 _ greedy_is_run fa J0 greedy_stages).
@@ -248,7 +248,7 @@ by move=> j; apply: ltW.
 Qed.
 
 (** ** Theorem: if greedy placement serves all work, no assignment earns more. *)
-Theorem greedy_optimal (a : assignment F [finType of type] P) :
+Theorem greedy_optimal (a : assignment F type P) :
   (forall j, served w greedy j = rho j) -> feasible w K rho a -> value u a <= earned w u greedy.
 Proof. by move=> all fa; apply: serves_all_optimal all fa => j; apply: ltW. Qed.
 
@@ -260,7 +260,7 @@ Section Finite.
 Variable F : realFieldType.
 Variables (J N : nat) (P : finType).
 Notation type := 'I_J.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 Variables (w : P -> F) (K : P -> config -> bool) (u rho : type -> F).
 (** Feasible configurations are decided by [K] and hold at most [N] jobs of a type. *)
 Hypothesis K_down : down_closed (K : P -> config -> Prop).
@@ -334,7 +334,7 @@ case: (first (to_finite k)).
   by rewrite -kE /of_finite e.
 Qed.
 
-Lemma cut_conf (mr : P -> {set type} -> config) room l (s : stage F [finType of type] P) : List.In s (cut mr room l) ->
+Lemma cut_conf (mr : P -> {set type} -> config) room l (s : stage F _ P) : List.In s (cut mr room l) ->
   forall p, conf s p = mr p (left_types s).
 Proof.
 elim: l room => [//|[[A j] z] l IH] room /=; case: ifP => _ /=; first by case=> // <-.

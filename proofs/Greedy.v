@@ -3,7 +3,7 @@
     The model of the auto-scaling paper in the limit of many servers (Model.v). *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From packproof Require Export Model.
+From packproof Require Export Model Inequalities.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -145,10 +145,10 @@ move=> fa b0 fb.
 have h : \sum_(c <- columns a p) c.2 * f c.1 <= (\sum_(c <- columns a p) c.2) * b.
   have := feasible_share fa (p := p); have := feasible_conf fa (p := p).
   elim: (columns a p) => [|c s IH] Kc c0; first by rewrite !big_nil mul0r.
-  rewrite !big_cons mulrDl; apply: ler_add.
-    by apply: ler_wpmul2l; [apply: c0; left | apply/fb/Kc; left].
+  rewrite !big_cons mulrDl; apply: lerD.
+    by apply: ler_wpM2l; [apply: c0; left | apply/fb/Kc; left].
   by apply: IH => d ds; [apply: Kc | apply: c0]; right.
-by apply: (le_trans h); apply: ler_wpmul2r => //; apply: (feasible_pool fa).
+by apply: (le_trans h); apply: ler_wpM2r => //; apply: (feasible_pool fa).
 Qed.
 
 (** Types outside [S] earn at most their workload, the others at most what the columns earn without the types outside
@@ -157,8 +157,8 @@ Lemma value_columns (a : assignment) (S : {set J}) : feasible a ->
   value a <= \sum_(j | j \notin S) u j * rho j
     + \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1).
 Proof.
-move=> fa; rewrite /value (bigID (mem S)) /= addrC; apply: ler_add.
-  by apply: ler_sum => j _; apply: ler_wpmul2l => //; case/andP: (feasible_jobs fa j).
+move=> fa; rewrite /value (bigID (mem S)) /= addrC; apply: lerD.
+  by apply: ler_sum => j _; apply: ler_wpM2l => //; case/andP: (feasible_jobs fa j).
 have -> : \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1)
         = \sum_(j in S) u j * \sum_p \sum_(c <- columns a p) c.2 * (c.1 j)%:R.
   under [RHS]eq_bigr do rewrite mulr_sumr.
@@ -167,7 +167,7 @@ have -> : \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1)
   rewrite exchange_big /=; apply: eq_bigr => c _.
   rewrite /reward mulr_sumr [RHS]big_mkcond /=; apply: eq_bigr => j _.
   by rewrite /restrict; case: ifP => _; [rewrite mulrCA | rewrite !mulr0].
-by apply: ler_sum => j _; apply: ler_wpmul2l => //; apply: (feasible_slots fa).
+by apply: ler_sum => j _; apply: ler_wpM2l => //; apply: (feasible_slots fa).
 Qed.
 
 (** The bound behind every result on greedy: types outside [S] earn at most their workload, the others at most what the
@@ -177,7 +177,7 @@ Lemma value_split (a : assignment) (S : {set J}) (best : P -> F) :
   (forall p k, K p k -> uses_only S k -> reward k <= best p) ->
   value a <= \sum_(j | j \notin S) u j * rho j + \sum_p w p * best p.
 Proof.
-move=> fa best0 bestP; apply: (le_trans (value_columns S fa)); rewrite ler_add2l.
+move=> fa best0 bestP; apply: (le_trans (value_columns S fa)); rewrite lerD2l.
 apply: ler_sum => p _; apply: (@sum_columns_le a p (fun k => reward (restrict S k))) => // k Kk.
 by apply: bestP; [apply: restrict_feasible | apply: restrict_uses].
 Qed.
@@ -194,7 +194,7 @@ Lemma earned_ge (st : seq stage) (S : {set J}) :
   (forall s, List.In s st -> 0 <= frac s) -> (forall j, j \notin S -> served st j = rho j) ->
   \sum_(j | j \notin S) u j * rho j <= earned st.
 Proof.
-move=> f0 gone; rewrite earned_served [X in _ <= X](bigID (mem S)) /= addrC -[X in X <= _]addr0; apply: ler_add.
+move=> f0 gone; rewrite earned_served [X in _ <= X](bigID (mem S)) /= addrC -[X in X <= _]addr0; apply: lerD.
   by apply: ler_sum => j jS; rewrite gone.
 by apply: sumr_ge0 => j _; rewrite mulr_ge0 // sum_stages_ge0 // => s; apply: slots_ge0.
 Qed.
@@ -215,7 +215,7 @@ split.
   by case: (run_max run e p).
 - move=> p c /= /(@List.in_map_iff stage (configuration * F)) [s [<- sst]] /=.
   by rewrite mulr_ge0 //; apply: (run_frac_ge0 run).
-- move=> p /=; rewrite big_map /= -mulr_suml -[X in _ <= X]mul1r; apply: ler_wpmul2r => //.
+- move=> p /=; rewrite big_map /= -mulr_suml -[X in _ <= X]mul1r; apply: ler_wpM2r => //.
   exact: (run_servers run).
 - move=> j /=; rewrite (run_fits run) andbT.
   by apply: sum_stages_ge0 => [s|s]; [apply: run_frac_ge0 | apply: slots_ge0].
@@ -233,7 +233,7 @@ move=> run fa e.
 apply: (le_trans (@value_split a (left_types s) (fun p => reward (conf s p)) fa _ _)).
 - by move=> p; apply: reward_ge0.
 - by move=> p k Kk kS; case: (run_max run e p) => _ _; apply.
-- apply: ler_add => //; apply: earned_ge; last by apply: (run_gone run e).
+- apply: lerD => //; apply: earned_ge; last by apply: (run_gone run e).
   move=> t tpre; apply: (run_frac_ge0 run); rewrite e.
   by apply: List.in_or_app; left.
 Qed.
@@ -243,7 +243,7 @@ Theorem serves_all_optimal st (a : assignment) :
   (forall j, served st j = rho j) -> feasible a -> value a <= earned st.
 Proof.
 move=> all fa; rewrite earned_served; apply: ler_sum => j _; rewrite all.
-by apply: ler_wpmul2l => //; case/andP: (feasible_jobs fa j).
+by apply: ler_wpM2l => //; case/andP: (feasible_jobs fa j).
 Qed.
 
 Lemma frac_part st (pre post : seq stage) : greedy_run st -> st = pre ++ post ->
@@ -266,7 +266,7 @@ have [pre0 _] := frac_part run e.
 have post0 t : List.In t post -> 0 <= frac t.
   have [|_ h] := @frac_part st (rcons pre s) post run; first by rewrite cat_rcons.
   by apply: h.
-by rewrite e /used big_cat big_cons /= addrCA ler_addl; apply: addr_ge0; apply: used_ge0.
+by rewrite e /used big_cat big_cons /= addrCA lerDl; apply: addr_ge0; apply: used_ge0.
 Qed.
 
 (** The gap to the optimum shrinks by the factor 1 - x at a stage of fraction x. *)
@@ -322,9 +322,9 @@ have mF : 0 < m%:R :> F by rewrite ltr0n.
 have c0 : 0 <= 1 - m%:R^-1 :> F by rewrite subr_ge0 invf_le1 // ler1n.
 case: (run_end run) => [all|all]; last first.
   apply: le_trans (serves_all_optimal all fa); rewrite -[X in _ <= X]mul1r.
-  by apply: ler_wpmul2r => //; rewrite ger_addl oppr_le0 exprn_ge0.
-apply: le_trans (greedy_keeps_product run fa); apply: ler_wpmul2r => //.
-rewrite ler_add2l ler_opp2; apply: (le_trans (product_le run all)).
+  by apply: ler_wpM2r => //; rewrite gerDl oppr_le0 exprn_ge0.
+apply: le_trans (greedy_keeps_product run fa); apply: ler_wpM2r => //.
+rewrite lerD2l lerN2; apply: (le_trans (product_le run all)).
 apply: complement_power_mono => //.
 by case: (st) all => //; rewrite /used big_nil => /esym/eqP; rewrite oner_eq0.
 Qed.
@@ -344,6 +344,6 @@ have half : \prod_(s <- st) (1 - frac s) * (1 + 1) <= 1.
   by rewrite -/(used st) all.
 set p := \prod_(s <- st) _ in keeps half.
 have h : 0 <= (1 - p * (1 + 1)) * value a by rewrite mulr_ge0 // subr_ge0.
-by apply: (@ler_from2 _ _ _ _ _ _ _ (ler_wpmul2l (ler0n _ 2) keeps) h); ring.
+by apply: (@ler_from2 _ _ _ _ _ _ _ (ler_wpM2l (ler0n _ 2) keeps) h); ring.
 Qed.
 End Model.

@@ -19,12 +19,18 @@ Local Open Scope ring_scope.
     The model of the auto-scaling paper in the limit of many servers. Job types [J] and server pools [P] are finite
     sets. *)
 
+(** A configuration: the number of slots of each type on one server. *)
+Definition configuration (J : Type) := J -> nat.
+
+(** An assignment gives every pool a list of configurations with the share of all servers that they take, and says how
+    many jobs of each type are in service. *)
+Record assignment (F J P : Type) := Assignment { columns : P -> seq (configuration J * F); jobs : J -> F }.
+
 Section Reservation.
 Variable F : realFieldType.
 Variables J P : finType.
-
-(** A configuration: the number of slots of each type on one server. *)
-Definition configuration := J -> nat.
+Notation configuration := (configuration J).
+Notation assignment := (assignment F J P).
 
 (** [w p] is the share of pool [p] among all servers, [K p] says which configurations a server of the pool can hold,
     [u j] is the reward of a job of type [j], and [rho j] the workload: jobs of the type per server. *)
@@ -68,10 +74,8 @@ Record greedy_run (st : seq stage) : Prop := GreedyRun {
   run_servers : used st <= 1;
   run_end : used st = 1 \/ forall j, served st j = rho j }.
 
-(** An assignment gives every pool a list of configurations with the share of all servers that they take, and says how
-    many jobs of each type are in service, at most as many as there are, and as many as there are slots. *)
-Record assignment := Assignment { columns : P -> seq (configuration * F); jobs : J -> F }.
-
+(** An assignment is feasible if servers can hold its configurations, these take no more than the share of their pool,
+    and at most as many jobs of a type are in service as there are, and as there are slots. *)
 Record feasible (a : assignment) : Prop := Feasible {
   feasible_conf : forall p c, List.In c (columns a p) -> K p c.1;
   feasible_share : forall p c, List.In c (columns a p) -> 0 <= c.2;
@@ -118,7 +122,7 @@ Section Ordered.
 Variable F : realFieldType.
 Variables (J : nat) (P : finType).
 Notation type := 'I_J.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
 
 (** [k] equals [k'] or has more slots than it of the first type in which they differ. *)
@@ -194,7 +198,7 @@ Definition whole (F : realFieldType) : unit -> F := fun=> 1.
 
 (** *** Two pools of capacities 3 and 2, two types that demand 2 and 3; pools and types are false and true *)
 
-Definition two_pools (p : bool) (k : configuration [finType of bool]) : Prop :=
+Definition two_pools (p : bool) (k : configuration bool) : Prop :=
   (k false * 2 + k true * 3 <= if p then 2 else 3)%N.
 
 (** *** The tight family of J = n + 1 types, with an arbitrary m >= 1 *)
@@ -204,7 +208,7 @@ Variable F : realFieldType.
 Variables n m : nat.
 Notation J := (n.+1).
 Notation type := 'I_n.+1.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 
 Definition tight_q : F := 1 - J%:R^-1.
 
@@ -226,7 +230,7 @@ Definition listed (k : config) :=
     takes 1/J and the last type (1 - (p - a + 1)/J)/m, and one resource of which the last type takes 1/m. Everything is
     multiplied by J m to make it whole. *)
 Definition interval := {e : 'I_n * 'I_n | (e.1 <= e.2)%N}.
-Definition resource := option [finType of interval].
+Definition resource := option interval.
 Definition tight_capacity (r : resource) : nat := (J * m)%N.
 Definition tight_demand (j : type) (r : resource) : nat :=
   if r is Some e then

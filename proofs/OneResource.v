@@ -20,14 +20,13 @@ Variable F : realFieldType.
 Variable n : nat.
 Hypothesis n_gt0 : (0 < n)%N.
 Notation type := 'I_n.+1.
-Notation config := (configuration [finType of type]).
-Notation one := [finType of unit].
+Notation config := (configuration type).
 
 Notation demand := (@one_demand n).
 Notation capacity := (@one_capacity n).
 Notation u := (@one_reward F n).
 Notation rho := (@one_workload F n).
-Notation K := (additive demand capacity).
+Notation K := (Model.additive demand capacity).
 
 (** The units that a configuration holds: its reward. *)
 Definition worth (k : config) : nat := \sum_j k j * unit_of j.
@@ -124,7 +123,7 @@ rewrite -[X in (_ <= X)%N]addn0 leq_add2l leqn0 (bigD1 j) //= addn_eq0 muln_eq0.
 case/andP=> /orP[/eqP -> //|/eqP p0] _; by have := power_gt0 j.-1; rewrite -/(unit_of j) p0.
 Qed.
 
-Notation K1 := (fun _ : one => K).
+Notation K1 := (fun _ : unit => K).
 
 Lemma alone_MaxReward (i : type) : is_MaxReward K1 u tt (from i) (alone i).
 Proof.
@@ -140,12 +139,12 @@ Definition length_of (i : nat) : F := (most i)%:R^-1.
 Definition before : F := \sum_(i < n) length_of i.
 Definition part (i : type) : F := if (i < n)%N then length_of i else 1 - before.
 
-Definition stage_of (i : type) : stage F [finType of type] one := Stage (from i) (fun=> alone i) (part i).
+Definition stage_of (i : type) : stage F _ _ := Stage (from i) (fun _ : unit => alone i) (part i).
 Definition run := [seq stage_of i | i <- enum 'I_n.+1].
 
 (** All servers hold one job of every type. *)
 Definition mixed : config := fun=> 1%N.
-Definition best : assignment F [finType of type] one := Assignment (fun=> [:: (mixed, 1)]) rho.
+Definition best : assignment F type unit := Assignment (fun=> [:: (mixed, 1)]) rho.
 
 Notation whole := (whole F).
 
@@ -171,10 +170,10 @@ Lemma before_lt1 : before < 1.
 Proof.
 have step (x : F) : 2%:R <= x -> (x * 2%:R - 1)^-1 <= 4%:R / 3%:R / x - 4%:R / 3%:R / (x * 2%:R).
   move=> x2; have x0 : 0 < x by apply: lt_le_trans x2; rewrite ltr0n.
-  have y0 : 0 < x * 2%:R - 1 by rewrite subr_gt0 (lt_le_trans _ (ler_wpmul2r (ler0n _ 2) x2)) // -natrM ltr1n.
+  have y0 : 0 < x * 2%:R - 1 by rewrite subr_gt0 (lt_le_trans _ (ler_wpM2r (ler0n _ 2) x2)) // -natrM ltr1n.
   have -> : 4%:R / 3%:R / x - 4%:R / 3%:R / (x * 2%:R) = 2%:R / (3%:R * x) :> F.
     by field; rewrite gt_eqF.
-  rewrite ler_pdivl_mulr ?mulr_gt0 ?ltr0n // mulrC ler_pdivr_mulr //.
+  rewrite ler_pdivlMr ?mulr_gt0 ?ltr0n // mulrC ler_pdivrMr //.
   rewrite -subr_ge0 (_ : _ - _ = x - 2%:R) ?subr_ge0 //; by ring.
 have h m : (0 < m)%N -> \sum_(2 <= k < m.+1) (2 ^ k).-1%:R^-1 <= 2%:R / 3%:R - 4%:R / 3%:R / (2 ^ m)%:R :> F.
   case: m => // m _; elim: m => [|m IH].
@@ -182,8 +181,8 @@ have h m : (0 < m)%N -> \sum_(2 <= k < m.+1) (2 ^ k).-1%:R^-1 <= 2%:R / 3%:R - 4
     by field.
   rewrite big_nat_recr //=; have x2 : 2%:R <= (2 ^ m.+1)%:R :> F by rewrite ler_nat -{1}(expn1 2) leq_exp2l.
   rewrite (expnSr 2 m.+1) -subn1 natrB ?muln_gt0 ?power_gt0 // natrM.
-  by apply: le_trans (ler_add IH (step _ x2)) _; rewrite addrA subrK.
-rewrite before_series; apply: le_lt_trans (ler_add (lexx _) (h _ n_gt0)) _.
+  by apply: le_trans (lerD IH (step _ x2)) _; rewrite addrA subrK.
+rewrite before_series; apply: le_lt_trans (lerD (lexx _) (h _ n_gt0)) _.
 have p0 : 0 < (2 ^ n)%:R^-1 :> F by rewrite invr_gt0 ltr0n power_gt0.
 have pos : 0 < 3%:R^-1 + (2 ^ n)%:R^-1 / 3%:R :> F.
   by apply: addr_gt0; [rewrite invr_gt0 ltr0n | apply: divr_gt0; rewrite ?ltr0n].
@@ -244,7 +243,7 @@ split.
 - move=> j; rewrite served_run ?enum_uniq // mem_enum inE /rho.
   have [jn|nj] := ltnP j n; first by rewrite part_most.
   have -> : nat_of_ord j = n by apply/eqP; rewrite eqn_leq nj -ltnS ltn_ord.
-  rewrite most_last mulr1 /part ltnNge nj /= ler_subl_addr ler_addl.
+  rewrite most_last mulr1 /part ltnNge nj /= lerBlDr lerDl.
   by apply: sumr_ge0 => i _; apply/ltW/length_gt0/ltnW.
 - by rewrite used1.
 - by left.
@@ -279,7 +278,7 @@ Proof. by move=> iN; rewrite /worth sum_alone natrM mulrA part_most // mul1r. Qe
 
 Lemma best_optimal b : feasible whole K1 rho b -> value u b <= value u best.
 Proof.
-move=> fb; apply: ler_sum => j _; apply: ler_wpmul2l; first exact: ler0n.
+move=> fb; apply: ler_sum => j _; apply: ler_wpM2l; first exact: ler0n.
 by case/andP: (feasible_jobs fb j).
 Qed.
 

@@ -66,8 +66,8 @@ Proof.
 move=> kR; have kN c : (k c < N)%N.
   rewrite ltnNge; apply: contraTN kR => Nk; rewrite -ltNge; apply: lt_le_trans (low_gt c) _.
   apply: (@le_trans _ _ ((k c)%:R * top c)).
-    by apply: ler_pmul; rewrite ?ler0n ?ler_nat ?ltW ?low_gt0.
-  rewrite (bigD1 c) //= ler_addl; apply: sumr_ge0 => d _.
+    by apply: ler_pM; rewrite ?ler0n ?ler_nat ?ltW ?low_gt0.
+  rewrite (bigD1 c) //= lerDl; apply: sumr_ge0 => d _.
   by rewrite mulr_ge0 ?ler0n // ltW ?top_gt0.
 pose f := [ffun c => Ordinal (kN c)]; exists (fun c => nat_of_ord (f c)); last by move=> c; rewrite ffunE.
 apply/(@List.in_map_iff {ffun C -> 'I_N} (C -> nat)); exists f; split=> //.
@@ -85,8 +85,8 @@ rewrite /content -subr_gt0; set d := 1 - _ => d0; pose n := (\sum_c m c)%N.
 have n0 : 0 < n.+1%:R :> F by rewrite ltr0n.
 pose size c := low c + Num.min (top c - low c) (d / n.+1%:R).
 exists size; split=> [c|].
-  rewrite /in_cell /size ltr_addl lt_minr subr_gt0 low_top divr_gt0 //=.
-  by rewrite -ler_subr_addl le_minl lexx.
+  rewrite /in_cell /size ltrDl lt_min subr_gt0 low_top divr_gt0 //=.
+  by rewrite -lerBrDl ge_min lexx.
 pose l := flatten [seq nseq (m c) (c, size c) | c <- enum C].
 have lS c : c \in l -> c.2 = size c.1 by move=> /flattenP[_ /mapP[b _ ->] /nseqP[-> _]].
 have lC c : count (fun e => e.1 == c) l = m c.
@@ -97,11 +97,11 @@ exists [:: (l, 1)]; split=> [e|e|e||c]; rewrite ?big_seq1 ?mul1r ?lC //.
 - by rewrite inE => /eqP->; apply: lS.
 - rewrite inE => /eqP-> /=; rewrite big_seq (eq_bigr (fun c => size c.1)) => [|c /lS->//].
   rewrite -big_seq sum_by_cell; under eq_bigr do rewrite lC /size mulrDr.
-  rewrite big_split /= -ler_subr_addl -/d.
+  rewrite big_split /= -lerBrDl -/d.
   apply: (@le_trans _ _ (n%:R * (d / n.+1%:R))).
-    rewrite /n natr_sum mulr_suml; apply: ler_sum => c _; apply: ler_wpmul2l; first exact: ler0n.
-    by rewrite le_minl lexx orbT.
-  by rewrite mulrCA -[X in _ <= X]mulr1; apply: ler_wpmul2l; [exact: ltW | rewrite ler_pdivr_mulr // mul1r ler_nat].
+    rewrite /n natr_sum mulr_suml; apply: ler_sum => c _; apply: ler_wpM2l; first exact: ler0n.
+    by rewrite ge_min lexx orbT.
+  by rewrite mulrCA -[X in _ <= X]mulr1; apply: ler_wpM2l; [exact: ltW | rewrite ler_pdivrMr // mul1r ler_nat].
 - by rewrite inE => /eqP->; apply: ler01.
 Qed.
 
@@ -110,7 +110,7 @@ Lemma content_of_list (l : seq (C * F)) : (forall c, c \in l -> cell c.1 c.2) ->
 Proof.
 move=> ok fit; rewrite /content -sum_by_cell.
 case: l ok fit => [|c l] ok fit; first by rewrite big_nil ltr01.
-apply: lt_le_trans fit; rewrite !big_cons; apply: ltr_le_add; first by case/andP: (ok c (mem_head _ _)).
+apply: lt_le_trans fit; rewrite !big_cons; apply: ltr_leD; first by case/andP: (ok c (mem_head _ _)).
 rewrite !big_seq; apply: ler_sum => d dl; apply/ltW.
 by have /andP[] : cell d.1 d.2 by apply: ok; rewrite inE dl orbT.
 Qed.
@@ -141,7 +141,7 @@ Lemma weights_of_jobs : (forall m, content m -> carried rounded (fun c => (m c)%
     forall m, content m -> reward Q m <= G * M).
 Proof.
 move=> jobs Q M Q0 M0 RM m mC; have := carried_weight (jobs m mC) Q0 M0 RM.
-by under eq_bigr do rewrite mulrA; rewrite -mulr_suml ler_pdivr_mulr // mulrC.
+by under eq_bigr do rewrite mulrA; rewrite -mulr_suml ler_pdivrMr // mulrC.
 Qed.
 
 (** ** Theorem: whatever real sizes support is carried by [G] times as many servers if sizes are rounded up, exactly if
@@ -223,9 +223,9 @@ case=> m mJ.
 - rewrite weight_two ?one_lt ?even_lt // one even [_^-1 * _]mulrC.
   have y0 := two_gt0 m.+2.
   have h : (2 ^ m.+2 %/ 3)%:R <= 2%:R ^+ m.+2 / 3%:R :> F.
-    by rewrite ler_pdivl_mulr ?ltr0n // -natrM -natrX ler_nat leq_trunc_div.
+    by rewrite ler_pdivlMr ?ltr0n // -natrM -natrX ler_nat leq_trunc_div.
   apply: (@le_trans _ _ (2%:R / 3%:R + 2%:R ^+ m.+2 / 3%:R / 2%:R ^+ m.+2)).
-    by rewrite ler_add2l; apply: ler_wpmul2r => //; rewrite invr_ge0 ltW.
+    by rewrite lerD2l; apply: ler_wpM2r => //; rewrite invr_ge0 ltW.
   move: (_ ^+ m.+2) y0 => y y0.
   by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
 - rewrite weight_two ?one_lt ?odd_lt // one odd natrX exprS; have := two_gt0 m; move: (_ ^+ m) => x x0.

@@ -17,7 +17,7 @@ Section Permutation.
 Variable F : realFieldType.
 Variables (J : nat) (P : finType).
 Notation type := 'I_J.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 Variables (w : P -> F) (K : P -> config -> Prop) (u rho : type -> F).
 Variable mr : P -> {set type} -> config.
 Hypothesis K_down : down_closed K.
@@ -75,7 +75,7 @@ Lemma done_mono order z i j b : (forall l, (l < j)%N -> 0 <= z l) -> (i <= j)%N 
   done_before order z i b <= done_before order z j b.
 Proof.
 move=> z0 /subnK e; rewrite -e in z0 *; elim: (j - i)%N z0 => [|n IH] z0 //.
-rewrite addSn /done_before big_ord_recr /=; apply: ler_paddr.
+rewrite addSn /done_before big_ord_recr /=; apply: ler_wpDr.
   by rewrite mulr_ge0 ?stage_slots_ge0 // z0 // addSn.
 by apply: IH => l h; apply: z0; apply: leq_trans h _; rewrite addSn.
 Qed.
@@ -107,7 +107,7 @@ have le o y o' y' : proposition_3_1 o y -> proposition_3_1 o' y' ->
     have [j [ij jJ e]] := comes_later q iJ bl ne.
     rewrite -e (exhausts q jJ); apply: done_mono => [l lj|]; last by rewrite ltnS ltnW.
     by apply: (lasts q); apply: leq_trans lj jJ.
-  by move: h; rewrite (exhausts q' iJ) !doneS sd ss ler_add2l ler_pmul2r.
+  by move: h; rewrite (exhausts q' iJ) !doneS sd ss lerD2l ler_pM2r.
 have zz : z i = z' i.
   by apply/le_anti; rewrite (le _ _ _ _ p p') // ?same // (le _ _ _ _ p' p) // same.
 split=> //; apply/eqP/negPn/negP => ne.
@@ -227,7 +227,7 @@ exists (put n a order), (put n x z); split.
 - move=> c; rewrite left_next left_put // put_at => /andP[cS _]; rewrite doneN.
   have := s_ge0 c; rewrite le_eqVlt => /orP[/eqP<-|sc].
     by rewrite mulr0 addr0 -subr_ge0 left_ge0.
-  by rewrite -ler_subr_addl -ler_pdivl_mulr //; have := amin c; rewrite sc.
+  by rewrite -lerBrDl -ler_pdivlMr //; have := amin c; rewrite sc.
 Qed.
 
 (** ** Theorem: some order satisfies the conditions. *)
@@ -250,7 +250,7 @@ End Permutation.
 (** ** Theorem: where servers hold finitely many configurations, exactly one order, with its lengths, satisfies the
     conditions. No hypothesis on MaxReward is left. *)
 Theorem exactly_one_permutation (F : realFieldType) (J N : nat) (P : finType) (w : P -> F)
-    (K : P -> configuration [finType of 'I_J] -> bool) (u rho : 'I_J -> F) :
+    (K : P -> configuration 'I_J -> bool) (u rho : 'I_J -> F) :
   down_closed (K : P -> configuration _ -> Prop) -> (forall p k j, K p k -> (k j <= N)%N) ->
   (forall p, K p (fun=> 0%N)) ->
   (forall p, 0 <= w p) -> (forall j, 0 < u j) -> (forall j, 0 <= rho j) ->

@@ -19,7 +19,7 @@ Notation E := (\sum_(l < i) `|D l|).
 Lemma sum_le (r : nat -> nat) R : (forall l, (l < i)%N -> (r l <= R)%N) -> `|\sum_(l < i) D l * (r l)%:R| <= R%:R * E.
 Proof.
 move=> rR; apply: (le_trans (ler_norm_sum _ _ _)); rewrite mulr_sumr; apply: ler_sum => l _.
-by rewrite normrM normr_nat mulrC; apply: ler_wpmul2r; rewrite ?normr_ge0 // ler_nat rR.
+by rewrite normrM normr_nat mulrC; apply: ler_wpM2r; rewrite ?normr_ge0 // ler_nat rR.
 Qed.
 
 (** Errors [D l] of the stages before stage [i] bound that of stage [i], from above if all stages together have no
@@ -39,20 +39,20 @@ have r1 : 1 <= (t i)%:R :> F by rewrite ler1n.
 move: ((t i)%:R) (K%:R) B1 B2 k1 r1 => r k B1 B2 k1 r1.
 have r0 : 0 < r by apply: lt_le_trans r1; apply: ltr01.
 have k0 : 0 <= k by apply: le_trans k1; apply: ler01.
-have ke : e <= k * e by rewrite -[X in X <= _]mul1r; apply: ler_wpmul2r.
-have ker : k * e <= k * e * r by rewrite -[X in X <= _]mulr1; apply: ler_wpmul2l; rewrite ?mulr_ge0.
-have ke1 : k * e <= 1 + k * e by rewrite ler_addr ler01.
+have ke : e <= k * e by rewrite -[X in X <= _]mul1r; apply: ler_wpM2r.
+have ker : k * e <= k * e * r by rewrite -[X in X <= _]mulr1; apply: ler_wpM2l; rewrite ?mulr_ge0.
+have ke1 : k * e <= 1 + k * e by rewrite lerDr ler01.
 split=> [up|down]; last first.
   apply: le_trans ke1; case: down => [h|[h|h]].
   - by apply: le_trans ke; apply: le_trans A2; rewrite -subr_ge0 opprK.
   - by apply: (@le_trans _ _ 0); rewrite ?oppr_le0 ?mulr_ge0.
-  - rewrite -(ler_pmul2r r0); apply: le_trans ker; apply: le_trans B2.
+  - rewrite -(ler_pM2r r0); apply: le_trans ker; apply: le_trans B2.
     by rewrite -subr_ge0 mulNr opprK.
 case: up => [h|[h|h]].
-- apply: le_trans ke1; apply: le_trans ke; rewrite ler_oppl in A1; apply: le_trans A1.
+- apply: le_trans ke1; apply: le_trans ke; rewrite lerNl in A1; apply: le_trans A1.
   by rewrite -subr_ge0 -opprD oppr_ge0.
 - by apply: (le_trans h); rewrite addr_ge0 ?ler01 ?mulr_ge0.
-- rewrite -ler_subl_addl -(ler_pmul2r r0); apply: le_trans ker; rewrite ler_oppl in B1; apply: le_trans B1.
+- rewrite -lerBlDl -(ler_pM2r r0); apply: le_trans ker; rewrite lerNl in B1; apply: le_trans B1.
   by rewrite -subr_ge0; apply: (ler_from2 h (lexx 0)) => //; ring.
 Qed.
 
@@ -61,7 +61,7 @@ End Step.
 Section Placement.
 Variables (F : realFieldType) (J : nat).
 Notation type := 'I_J.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 Variables (rho : type -> F) (mr : unit -> {set type} -> config).
 Variables (K L : nat) (order order' : nat -> type) (z : nat -> F) (servers : nat -> nat).
 Hypothesis mr_le : forall S j, (mr tt S j <= K)%N.
@@ -96,16 +96,16 @@ Qed.
 
 Lemma assigned_le l : (l < J)%N -> x l <= z l.
 Proof.
-move=> lJ; rewrite /assigned ler_subl_addl big_ord_recr /=; have := lasts fluid lJ.
+move=> lJ; rewrite /assigned lerBlDl big_ord_recr /=; have := lasts fluid lJ.
 move: (\sum_(_ < l) _) (z l) => S r r0; case: (leP 1 S) => _.
-  by rewrite le_minl ler_addl r0.
-by rewrite le_minl lexx orbT.
+  by rewrite ge_min lerDl r0.
+by rewrite ge_min lexx orbT.
 Qed.
 
 Lemma assigned_ge0 l : (l < J)%N -> 0 <= x l.
 Proof.
-move=> lJ; rewrite subr_ge0 le_minr !le_minl lexx /=.
-by rewrite big_ord_recr /= ler_addl (lasts fluid lJ) orbT.
+move=> lJ; rewrite subr_ge0 le_min !ge_min lexx /=.
+by rewrite big_ord_recr /= lerDl (lasts fluid lJ) orbT.
 Qed.
 
 Lemma sum_errors m : \sum_(l < m) D l = (\sum_(l < m) servers l)%:R - L%:R * Num.min 1 (\sum_(l < m) z l).
@@ -116,7 +116,7 @@ Proof. by rewrite /done_before mulr_sumr -sumrB; apply: eq_bigr => l _; rewrite 
 
 Lemma done_assigned_le m j : (m <= J)%N -> done order x m j <= done order z m j.
 Proof.
-move=> mJ; apply: ler_sum => l _; apply: ler_wpmul2r; first by rewrite slotsE ler0n.
+move=> mJ; apply: ler_sum => l _; apply: ler_wpM2r; first by rewrite slotsE ler0n.
 by apply: assigned_le; apply: leq_trans mJ.
 Qed.
 
@@ -148,7 +148,7 @@ have left_m : order m \in left_before order' m.
     by apply/setP => i; rewrite !inE; apply: eq_forallb => r; rewrite e.
   by apply: contraTT t0 => /mr_uses; rewrite /t => ->.
 have := place_first placed mJ some left_m; rewrite (slots_same _ e) // (has_slots fluid mJ) => /(_ isT).
-by rewrite (done_same _ e) slot_errors all ltr_subl_addr -ltr_subl_addl slotsE => /ltW.
+by rewrite (done_same _ e) slot_errors all ltrBlDr -ltrBlDl slotsE => /ltW.
 Qed.
 
 (** ... and not too few, unless another type was exhausted. *)
@@ -160,10 +160,10 @@ move=> mJ stop; pose t l := mr tt (left_before order l) (order m).
 have t0 : (0 < t m)%N by have := has_slots fluid mJ; rewrite slotsE ltr0n.
 have [_ down] := @error_step F m K D t (fun l _ => mr_le _ _) t0; apply: down.
 case: stop => [all|enough]; [left | right; right].
-  by rewrite sum_errors all -{1}[L%:R]mulr1 -mulrBr mulr_ge0 ?ler0n // subr_ge0 le_minl lexx.
+  by rewrite sum_errors all -{1}[L%:R]mulr1 -mulrBr mulr_ge0 ?ler0n // subr_ge0 ge_min lexx.
 have -> : \sum_(l < m.+1) D l * (t l)%:R = \sum_(l < m.+1) D l * slots order l (order m).
   by apply: eq_bigr => l _; rewrite slotsE.
-rewrite slot_errors subr_ge0; apply: le_trans enough; apply: ler_wpmul2l; first exact: ler0n.
+rewrite slot_errors subr_ge0; apply: le_trans enough; apply: ler_wpM2l; first exact: ler0n.
 by rewrite (exhausts fluid mJ) done_assigned_le.
 Qed.
 
@@ -172,7 +172,7 @@ Lemma errors_le m : (m <= J)%N -> (forall l, (l < m)%N -> `|D l| <= 1 + K%:R * E
   (1 + K%:R * E m <= K.+1%:R ^+ m)%R.
 Proof.
 elim: m => [|m IH] mJ step; first by rewrite big_ord0 mulr0 addr0 expr0.
-have := ler_wpmul2l (ler0n F K.+1) (IH (ltnW mJ) (fun l lm => step l (ltnW lm))).
+have := ler_wpM2l (ler0n F K.+1) (IH (ltnW mJ) (fun l lm => step l (ltnW lm))).
 rewrite big_ord_recr exprS /=; apply: le_trans.
 have h : 0 <= K%:R * ((1 + K%:R * E m) - `|D m|).
   by apply: mulr_ge0; [apply: ler0n | rewrite subr_ge0 step].
@@ -187,7 +187,7 @@ Theorem lemma_b_1 i : (forall l, (l < J)%N -> order' l = order l) -> (i < J)%N -
 Proof.
 move=> e iJ; have step m : (m < J)%N -> `|D m| <= 1 + K%:R * E m.
   move=> mJ; have em : same m by move=> l lm; apply: e; apply: ltn_trans lm mJ.
-  rewrite ler_norml ler_oppl not_too_many // andbT; apply: not_too_few => //.
+  rewrite ler_norml lerNl not_too_many // andbT; apply: not_too_few => //.
   by case: (place_stops placed mJ) => [|[]]; [left | rewrite e // (done_same _ em); right].
 by apply: le_trans (step i iJ) (errors_le (ltnW iJ) _) => l li; apply: step; apply: ltn_trans li iJ.
 Qed.
@@ -199,15 +199,15 @@ Proof.
 move=> mJ ended; have z0 := lasts fluid mJ; have := place_servers placed mJ.
 have [up down] := @error_step F m K D (fun=> 1%N) (fun _ _ => K_gt0 mJ) isT.
 case: ended => [zm|all] within; split.
-- have zm1 : 1 <= \sum_(l < m.+1) z l by rewrite big_ord_recr /= ler_paddr.
-  rewrite ler_norml ler_oppl up ?down //; last by left; rewrite sum_errors min_l // mulr1 subr_le0 ler_nat.
+- have zm1 : 1 <= \sum_(l < m.+1) z l by rewrite big_ord_recr /= ler_wpDr.
+  rewrite ler_norml lerNl up ?down //; last by left; rewrite sum_errors min_l // mulr1 subr_le0 ler_nat.
   by right; left; rewrite /assigned !min_l // subrr mulr0 subr0 ler0n.
-- by left; rewrite big_ord_recr /= ler_paddr.
+- by left; rewrite big_ord_recr /= ler_wpDr.
 - have same : (\sum_(l < m.+1) servers l)%N = L by apply/eqP; rewrite eqn_leq within big_ord_recr /= all leq_addr.
   have none : servers m = 0%N by move: same; rewrite big_ord_recr /= all -[RHS]addn0 => /addnI.
-  rewrite ler_norml ler_oppl up ?down //; last first.
+  rewrite ler_norml lerNl up ?down //; last first.
     by right; left; rewrite none mulr0n sub0r oppr_le0 mulr_ge0 ?ler0n ?assigned_ge0.
-  by left; rewrite sum_errors same -{1}[L%:R]mulr1 -mulrBr mulr_ge0 ?ler0n // subr_ge0 le_minl lexx.
+  by left; rewrite sum_errors same -{1}[L%:R]mulr1 -mulrBr mulr_ge0 ?ler0n // subr_ge0 ge_min lexx.
 - by right; apply/eqP; rewrite eqn_leq within big_ord_recr /= all leq_addr.
 Qed.
 
@@ -234,15 +234,15 @@ have before : \sum_(l < m) D l * slots order l j <= K%:R * E m.
   by apply: le_trans (ler_norm _) _; apply: (@sum_le F m D (fun l => mr tt (left_before order l) j)).
 have now : D m * slots order m j <= (1 + K%:R * E m) * K%:R.
   apply: (@le_trans _ _ ((1 + K%:R * E m) * slots order m j)).
-    by apply: ler_wpmul2r; [apply: ltW | apply: not_too_many].
-  by rewrite slotsE; apply: ler_wpmul2l; rewrite ?addr_ge0 ?ler01 ?mulr_ge0 // ler_nat.
+    by apply: ler_wpM2r; [apply: ltW | apply: not_too_many].
+  by rewrite slotsE; apply: ler_wpM2l; rewrite ?addr_ge0 ?ler01 ?mulr_ge0 // ler_nat.
 have errors : L%:R * d <= \sum_(l < m.+1) D l * slots order l j.
-  rewrite slot_errors ler_subr_addl; apply: le_trans enough; rewrite -mulrDr; apply: ler_wpmul2l; first exact: ler0n.
-  by apply: le_trans lacks; rewrite ler_add2r done_assigned_le.
-apply: (le_lt_trans errors); rewrite big_ord_recr /=; apply: (le_lt_trans (ler_add before now)).
-have power : K.+1%:R ^+ m.+1 <= K.+1%:R ^+ J :> F by apply: ler_weexpn2l; rewrite ?ler1n.
+  rewrite slot_errors lerBrDl; apply: le_trans enough; rewrite -mulrDr; apply: ler_wpM2l; first exact: ler0n.
+  by apply: le_trans lacks; rewrite lerD2r done_assigned_le.
+apply: (le_lt_trans errors); rewrite big_ord_recr /=; apply: (le_lt_trans (lerD before now)).
+have power : K.+1%:R ^+ m.+1 <= K.+1%:R ^+ J :> F by apply: ler_weXn2l; rewrite ?ler1n.
 apply: lt_le_trans power; rewrite exprS.
-have := ler_wpmul2l (ler0n F K.+1) (errors_le (ltnW mJ) step); apply: lt_le_trans.
+have := ler_wpM2l (ler0n F K.+1) (errors_le (ltnW mJ) step); apply: lt_le_trans.
 rewrite -addn1 natrD; move: (K%:R) (E m) => k S.
 by apply: (@ltr_from1 _ _ _ 0 1 ltr01); ring.
 Qed.
@@ -258,7 +258,7 @@ have inv m : (m <= J)%N -> (forall l, (l < m)%N -> `|D l| <= 1 + K%:R * E l) /\
     case: orders => [e|ended]; last by have [a b] := ended_step mJ ended; split=> //; right.
     case: (leP 1 (\sum_(l < m) z l)) => [z1|z1].
       by have [a b] := ended_step mJ (or_introl z1); split=> //; right.
-    rewrite ler_norml ler_oppl not_too_many // andbT.
+    rewrite ler_norml lerNl not_too_many // andbT.
     case: (place_stops placed mJ) => [all|[]]; first by split; [apply: not_too_few => //; left | right; right].
     rewrite (done_same _ e) => enough _; have om := no_other mJ e z1 step enough.
     split; first by apply: not_too_few => //; right; rewrite -om.

@@ -26,7 +26,7 @@ Proof. revert b; induction a as [|x a IH]; intros [|y b] H; simpl in *; try easy
 Lemma slots_length J columns : Forall (fun c => length (fst c) = J) columns -> length (slots J columns) = J.
 Proof.
   induction 1 as [|c columns H _ IH]; simpl; [apply repeat_length|].
-  rewrite plus_length; [exact IH|]. unfold times. rewrite !map_length, H. symmetry. exact IH.
+  rewrite plus_length; [exact IH|]. unfold times. rewrite !length_map, H. symmetry. exact IH.
 Qed.
 
 (** What slots are worth is what their configurations are worth. *)
@@ -35,7 +35,7 @@ Lemma inner_slots J a columns : Forall (fun c => length (fst c) = J) columns ->
 Proof.
   induction 1 as [|c columns H F IH]; simpl; [apply inner_zero|].
   rewrite inner_plus, inner_times, IH; [reflexivity|].
-  unfold times. rewrite !map_length, H. symmetry. exact (slots_length _ _ F).
+  unfold times. rewrite !length_map, H. symmetry. exact (slots_length _ _ F).
 Qed.
 
 (** Jobs earn at most the part of the reward beyond the slot price on all work, and the slot price on all slots. *)

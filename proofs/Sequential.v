@@ -45,7 +45,7 @@ Qed.
 Lemma exhausted_stays st pre s post j : sequential_run st -> st = pre ++ s :: post ->
   filled pre j = rho j -> filled st j = rho j.
 Proof.
-move=> run e ej; apply/le_anti; rewrite (fill_fits run) /= -ej e /filled big_cat /= ler_addl.
+move=> run e ej; apply/le_anti; rewrite (fill_fits run) /= -ej e /filled big_cat /= lerDl.
 apply: (@filled_ge0 (s :: post)) => t tst; apply: (fill_share run); rewrite e.
 by apply: List.in_or_app; right.
 Qed.
@@ -82,11 +82,11 @@ have pool_ge p k : K p k -> uses_only S k ->
     exact: pool_gain_ge0.
   rewrite /used_of mulr_suml; move: x0 stage_ge; elim: (st) => [|s st' IH] x0 ge; first by rewrite !big_nil.
   have {}IH := IH (fun t tst => x0 t (or_intror tst)) (fun t k' tst => ge t k' (or_intror tst)).
-  rewrite !big_cons; case: ifP => // /eqP sp; apply: ler_add => //.
-  apply: ler_wpmul2l; first by apply: x0; left.
+  rewrite !big_cons; case: ifP => // /eqP sp; apply: lerD => //.
+  apply: ler_wpM2l; first by apply: x0; left.
   by apply: ge; [left | rewrite sp |].
-apply: (le_trans (value_columns u_ge0 S fa)); rewrite mulr_natl mulr2n; apply: ler_add.
-  rewrite gained_filled [X in _ <= X](bigID (mem S)) /= addrC -[X in X <= _]addr0; apply: ler_add.
+apply: (le_trans (value_columns u_ge0 S fa)); rewrite mulr_natl mulr2n; apply: lerD.
+  rewrite gained_filled [X in _ <= X](bigID (mem S)) /= addrC -[X in X <= _]addr0; apply: lerD.
     by apply: ler_sum => j; rewrite inE negbK => /eqP ->.
   by apply: sumr_ge0 => j _; rewrite mulr_ge0 // filled_ge0 //; apply: fill_share run.
 have -> : gained st = \sum_p \sum_(s <- st | pool s == p) share s * reward u (held s).
@@ -97,7 +97,7 @@ have wp := w_gt0 p.
 have G0 : 0 <= G / w p.
   by apply: divr_ge0; [apply: pool_gain_ge0; apply: (fill_share run) | apply: ltW].
 have best k : K p k -> reward u (restrict S k) <= G / w p.
-  move=> Kk; rewrite ler_pdivl_mulr // mulrC; apply: pool_ge; last exact: restrict_uses.
+  move=> Kk; rewrite ler_pdivlMr // mulrC; apply: pool_ge; last exact: restrict_uses.
   exact: (restrict_feasible K_down S Kk).
 by have := sum_columns_le fa G0 best; rewrite mulrCA divff ?mulr1 // gt_eqF.
 Qed.
@@ -111,12 +111,12 @@ Variable F : realFieldType.
 (** Two types that demand 2 and 3 of one resource, two pools of capacities 3 and 2 with equal shares, rewards 1, half a
     job of each type per server ([two_pools] of Model.v). Types are false and true, pools likewise. *)
 Notation half := (2%:R^-1 : F).
-Definition first_only : configuration [finType of bool] := fun j => if j then 0%N else 1%N.
-Definition second_only : configuration [finType of bool] := fun j => if j then 1%N else 0%N.
+Definition first_only : configuration bool := fun j => if j then 0%N else 1%N.
+Definition second_only : configuration bool := fun j => if j then 1%N else 0%N.
 
 (** The first pool takes the first type (a tie); then nothing that fits the second pool is left. *)
-Definition in_turn : seq (filling F [finType of bool] [finType of bool]) := [:: Filling false first_only half].
-Definition swapped : assignment F [finType of bool] [finType of bool] :=
+Definition in_turn : seq (filling F _ _) := [:: Filling false first_only half].
+Definition swapped : assignment F bool bool :=
   Assignment (fun p => if p then [:: (first_only, half)] else [:: (second_only, half)]) (fun=> half).
 
 Theorem sequential_half_attained : exists st a,

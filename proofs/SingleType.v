@@ -29,7 +29,7 @@ Proof. by elim: s b => [|s IH] b //=; rewrite addr_ge0 ?invr_ge0 ?ler0n. Qed.
 Lemma series_mono b s t : (s <= t)%N -> series b s <= series b t.
 Proof.
 elim: s b t => [|s IH] b [|t] //=; first by rewrite addr_ge0 ?invr_ge0 ?ler0n ?series_ge0.
-by rewrite ltnS => st; rewrite ler_add2l IH.
+by rewrite ltnS => st; rewrite lerD2l IH.
 Qed.
 
 Lemma inverse_step b : (0 < b)%N -> b%:R^-1 - b.+1%:R^-1 = (b * b.+1)%:R^-1 :> F.
@@ -47,8 +47,8 @@ elim: s b => [|s IH] b b0 /=; first by rewrite divr_ge0 ?ler0n.
 have bF : 0 < b%:R :> F by rewrite ltr0n.
 have {}IH := IH (b * b.+1)%N; rewrite muln_gt0 b0 /= in IH; have {}IH := IH isT.
 have h : 2%:R / (b * b.+1)%:R <= b%:R^-1 :> F.
-  rewrite natrM invfM mulrCA -[X in _ <= X]mulr1; apply: ler_wpmul2l; first by rewrite invr_ge0 ltW.
-  by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat.
+  rewrite natrM invfM mulrCA -[X in _ <= X]mulr1; apply: ler_wpM2l; first by rewrite invr_ge0 ltW.
+  by rewrite ler_pdivrMr ?ltr0n // mul1r ler_nat.
 move: IH h; set z := series _ s; set y := _ / _; set x := b%:R^-1 => IH h.
 by apply: (ler_from2 IH h); ring.
 Qed.
@@ -60,14 +60,14 @@ elim: s b => [|s IH] b b0 /=; first by rewrite invr_ge0 ler0n.
 have c0 : (b * b.+1 <= (b.+1 * b.+2).-1)%N.
   by rewrite -ltnS prednK // mulnC ltn_pmul2l.
 have bb : (0 < b * b.+1)%N by rewrite muln_gt0 b0.
-rewrite -ler_subr_addl inverse_step //.
+rewrite -lerBrDl inverse_step //.
 have {}IH := IH (b.+1 * b.+2).-1 (leq_trans bb c0); rewrite prednK // in IH.
-apply: le_trans IH _; rewrite lef_pinv ?posrE ?ltr0n ?ler_nat //; exact: leq_trans bb c0.
+apply: le_trans IH _; rewrite lef_pV2 ?posrE ?ltr0n ?ler_nat //; exact: leq_trans bb c0.
 Qed.
 
 Lemma constant_le N s : (0 < N)%N -> constant N s <= N.+1%:R / N%:R.
 Proof.
-move=> N0; rewrite (natS N) mulrDl divff ?pnatr_eq0 -?lt0n // mul1r ler_add2l.
+move=> N0; rewrite (natS N) mulrDl divff ?pnatr_eq0 -?lt0n // mul1r lerD2l.
 exact: series_le_inverse.
 Qed.
 
@@ -81,8 +81,8 @@ have h : series 2 s <= 2%:R^-1 + (6%:R^-1 + (42%:R^-1 + series (42 * 43) s)).
   apply: (@le_trans _ _ (series 2 s.+3)); first by apply: series_mono; rewrite -addn3 leq_addr.
   by rewrite /= lexx.
 have b0 : (0 < 42 * 43)%N by [].
-rewrite /constant -!addrA ler_add2l; apply: (le_trans h).
-by rewrite !ler_add2l; apply: series_le.
+rewrite /constant -!addrA lerD2l; apply: (le_trans h).
+by rewrite !lerD2l; apply: series_le.
 Qed.
 
 (** Room that the items a_1, ..., a_s take if item a takes (more than) 1/(a+1), and their value: item a is worth 1/a. *)
@@ -109,7 +109,7 @@ rewrite !natS; move: cF aF; move: c%:R a%:R => x y x0 y0 xy.
 have y1 : 0 < y + 1 by rewrite addr_gt0 ?ltr01.
 have -> : (x + 1) / x * (y + 1)^-1 = y^-1 + (y - x) / (y * x * (y + 1)).
   by field; rewrite !gt_eqF.
-by rewrite ler_addl divr_ge0 ?subr_ge0 // !mulr_ge0 // ltW.
+by rewrite lerDl divr_ge0 ?subr_ge0 // !mulr_ge0 // ltW.
 Qed.
 
 (** Items that take less than 1/b are worth at most the series from b, of as many terms as there are items: the next
@@ -121,28 +121,28 @@ move: {2}(size l) (leqnn (size l)) => s; elim: s b l => [|s IH] b l sl b0 pos sm
   by case: l sl pos small => // _ _ _; rewrite /worth big_nil.
 have bF : 0 < b%:R :> F by rewrite ltr0n.
 have least a : a \in l -> (b <= a)%N.
-  move=> al; rewrite -ltnS -(ltr_nat F) -ltf_pinv ?posrE ?ltr0n //.
-  by apply: le_lt_trans small; rewrite (room_rem al) ler_addl room_ge0.
+  move=> al; rewrite -ltnS -(ltr_nat F) -ltf_pV2 ?posrE ?ltr0n //.
+  by apply: le_lt_trans small; rewrite (room_rem al) lerDl room_ge0.
 case bl : (b \in l).
   have sr : size l = (size (rem b l)).+1 by rewrite size_rem //; case: (l) bl.
-  rewrite (worth_rem bl) sr /= ler_add2l; apply: IH.
+  rewrite (worth_rem bl) sr /= lerD2l; apply: IH.
   - by rewrite -ltnS -sr.
   - by rewrite muln_gt0 b0.
   - by move=> a /mem_rem; apply: pos.
-  - move: small; rewrite (room_rem bl) -ltr_subr_addl => small; apply: lt_le_trans small _.
+  - move: small; rewrite (room_rem bl) -ltrBrDl => small; apply: lt_le_trans small _.
     by rewrite inverse_step.
 have least1 a : a \in l -> (b.+1 <= a)%N.
   move=> al; rewrite ltn_neqAle least // andbT; apply: contraFneq bl => ->.
   exact: al.
 case: l sl pos small least least1 {bl} => [|a [|a' l]] sl pos small least least1.
 - by rewrite /worth big_nil.
-- rewrite /worth big_seq1 /= addr0 lef_pinv ?posrE ?ltr0n //; last by apply: pos; rewrite inE.
+- rewrite /worth big_seq1 /= addr0 lef_pV2 ?posrE ?ltr0n //; last by apply: pos; rewrite inE.
   by rewrite ler_nat least ?mem_head.
 have h := worth_le_room (ltn0Sn b) least1.
 set L := [:: a, a' & l] in small h *.
 apply: (@le_trans _ _ (series b 2)); last by apply: series_mono.
 have h2 : b.+2%:R / b.+1%:R * room L <= b.+2%:R / b.+1%:R * b%:R^-1.
-  by apply: ler_wpmul2l; [rewrite divr_ge0 ?ler0n | apply: ltW].
+  by apply: ler_wpM2l; [rewrite divr_ge0 ?ler0n | apply: ltW].
 apply: (le_trans h); apply: (le_trans h2); rewrite /= addr0 -inverse_step // le_eqVlt; apply/orP; left; apply/eqP.
 have b1 : b.+1%:R != 0 :> F by rewrite pnatr_eq0.
 have bF' : b%:R != 0 :> F by rewrite gt_eqF.
@@ -169,31 +169,31 @@ have least1 a : a \in r -> (N.+1 <= a)%N.
   by rewrite mem_filter => /andP[aN /least]; rewrite ltn_neqAle eq_sym aN.
 have sr : (size r <= size l)%N by rewrite size_filter count_size.
 have cN : (c <= N)%N.
-  rewrite -ltnS -(ltr_nat F) -[X in _ < X]mul1r -ltr_pdivr_mulr //.
-  by apply: le_lt_trans small; rewrite eR ler_addl room_ge0.
+  rewrite -ltnS -(ltr_nat F) -[X in _ < X]mul1r -ltr_pdivrMr //.
+  by apply: le_lt_trans small; rewrite eR lerDl room_ge0.
 move: cN; rewrite leq_eqVlt => /orP[/eqP cN|cN].
-  rewrite eW cN mulfV ?gt_eqF // /constant ler_add2l.
+  rewrite eW cN mulfV ?gt_eqF // /constant lerD2l.
   apply: le_trans (series_mono _ sr); apply: worth_lt_inverse => //.
     by move=> a /least1; apply: leq_trans.
   have e : N.+1%:R^-1 = 1 - N%:R * N.+1%:R^-1 :> F.
     move: N1F; rewrite natS; move: N%:R => x x1; field.
     by rewrite gt_eqF.
-  by move: small; rewrite eR cN -ltr_subr_addl -e.
+  by move: small; rewrite eR cN -ltrBrDl -e.
 case: (leqP (size l) 1) => [s1|s2].
-  apply: (@le_trans _ _ 1); last by rewrite /constant ler_addl series_ge0.
+  apply: (@le_trans _ _ 1); last by rewrite /constant lerDl series_ge0.
   case: (l) s1 least => [|a [|//]] _ least'; first by rewrite /worth big_nil ler01.
   have aN : (N <= a)%N by apply: least'; rewrite inE.
   by rewrite /worth big_seq1 invf_le1 ?ltr0n ?ler1n (leq_trans N0 aN).
 have w := worth_le_room (ltn0Sn N) least1.
-apply: (@le_trans _ _ (constant N 2)); last by rewrite ler_add2l series_mono.
+apply: (@le_trans _ _ (constant N 2)); last by rewrite lerD2l series_mono.
 have small' : room r <= 1 - c%:R * N.+1%:R^-1.
-  by rewrite ler_subr_addl -eR; apply: ltW.
+  by rewrite lerBrDl -eR; apply: ltW.
 have k0 : 0 <= N.+2%:R / N.+1%:R :> F by rewrite divr_ge0 ?ler0n.
-have h1 := ler_wpmul2l k0 small'.
+have h1 := ler_wpM2l k0 small'.
 have cn : c%:R + 1 <= N%:R :> F by rewrite -natS ler_nat.
 have N2F : 0 < N.+2%:R :> F by rewrite ltr0n.
 rewrite eW; apply: (@le_trans _ _ (c%:R * N%:R^-1 + N.+2%:R / N.+1%:R * (1 - c%:R * N.+1%:R^-1))).
-  by rewrite ler_add2l; apply: (le_trans w).
+  by rewrite lerD2l; apply: (le_trans w).
 rewrite /constant /= addr0 natrM -subr_ge0.
 have N1n : N.+1%:R = N%:R + 1 :> F by rewrite natS.
 have N2n : N.+2%:R = N%:R + 2%:R :> F by rewrite -natrD addn2.
@@ -244,22 +244,22 @@ have size_l : (size l <= \sum_j k j)%N.
   rewrite /l size_flatten /shape -map_comp sumnE big_map big_filter big_enum_cond /=.
   rewrite [X in (_ <= X)%N](bigID (fun j => res j == r)) /=; apply: leq_trans (leq_addr _ _).
   by apply: leq_sum => j _; rewrite size_nseq.
-apply: (@le_trans _ _ (constant N (size l))); last by rewrite ler_add2l; apply: series_mono.
+apply: (@le_trans _ _ (constant N (size l))); last by rewrite lerD2l; apply: series_mono.
 apply: worth_le_constant => //.
   by move=> a /flattenP[c /mapP[j _ ->]] /nseqP[-> _].
 have part j : res j == r -> (k j)%:R * (most j).+1%:R^-1 <= (k j)%:R * d j r.
-  move=> /eqP jr; apply: ler_wpmul2l; first exact: ler0n.
-  by rewrite -[X in X <= _]mul1r ler_pdivr_mulr ?ltr0n // mulrC ltW // -jr.
+  move=> /eqP jr; apply: ler_wpM2l; first exact: ler0n.
+  by rewrite -[X in X <= _]mul1r ler_pdivrMr ?ltr0n // mulrC ltW // -jr.
 rewrite /room sum_copies sumE.
 have [/existsP[j /andP[jr kj]]|none] := boolP [exists j, (res j == r) && (k j != 0%N)]; last first.
   rewrite big1 ?ltr01 // => j jr; move: none; rewrite negb_exists => /forallP/(_ j).
   by rewrite jr /= negbK => /eqP ->; rewrite mul0r.
 apply: lt_le_trans (kfits r).
 rewrite [X in _ < X](bigID (fun j => res j == r)) /= (bigD1 j) //= [X in _ < X + _](bigD1 j) //= -addrA.
-apply: ltr_le_add.
-  rewrite ltr_pmul2l ?ltr0n ?lt0n // -[X in X < _]mul1r ltr_pdivr_mulr ?ltr0n // mulrC.
+apply: ltr_leD.
+  rewrite ltr_pM2l ?ltr0n ?lt0n // -[X in X < _]mul1r ltr_pdivrMr ?ltr0n // mulrC.
   by rewrite -(eqP jr).
-apply: ler_paddr; first by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?ler0n.
+apply: ler_wpDr; first by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?ler0n.
 by apply: ler_sum => i /andP[ir _]; apply: part.
 Qed.
 
@@ -268,11 +268,11 @@ Theorem single_type_keeps (v : J -> F) (best : F) (k : J -> nat) :
   (forall j, 0 <= v j) -> (forall j, v j * (most j)%:R <= best) -> 0 <= best -> fits k ->
   \sum_j v j * (k j)%:R <= #|R|%:R * constant N (\sum_j k j) * best.
 Proof.
-move=> v0 vb b0 kfits; apply: le_trans (ler_wpmul2r b0 (lemma_6_1 kfits)).
+move=> v0 vb b0 kfits; apply: le_trans (ler_wpM2r b0 (lemma_6_1 kfits)).
 rewrite mulr_suml; apply: ler_sum => j _.
 have m0 : 0 < (most j)%:R :> F by rewrite ltr0n (leq_trans N_gt0).
-rewrite -mulrA mulrC; apply: ler_wpmul2l; first exact: ler0n.
-by rewrite mulrC ler_pdivl_mulr.
+rewrite -mulrA mulrC; apply: ler_wpM2l; first exact: ler0n.
+by rewrite mulrC ler_pdivlMr.
 Qed.
 
 (** ** Theorem (Lemma 6.1 as printed): it keeps N / (R (N + 1)). *)
@@ -281,7 +281,7 @@ Theorem single_type_keeps_printed (v : J -> F) (best : F) (k : J -> nat) :
   \sum_j v j * (k j)%:R <= #|R|%:R * (N.+1%:R / N%:R) * best.
 Proof.
 move=> v0 vb b0 kfits; apply: le_trans (single_type_keeps v0 vb b0 kfits) _.
-by apply: ler_wpmul2r => //; apply: ler_wpmul2l (constant_le _ N_gt0); rewrite ler0n.
+by apply: ler_wpM2r => //; apply: ler_wpM2l (constant_le _ N_gt0); rewrite ler0n.
 Qed.
 End Resources.
 
@@ -366,15 +366,15 @@ rewrite -(ler_nat F) /sharp_extra; move: m0; rewrite -(ltr0n F) => m0.
 have m1 : 0 < (sharp_most c).+1%:R :> F by rewrite ltr0n.
 have e0 := sharp_extra_gt0; rewrite /sharp_extra invr_gt0 in e0.
 rewrite natrM => h; have {}h : (sharp_most c)%:R * ((N + s) * denominator s)%:R^-1 <= (sharp_most c).+1%:R^-1 :> F.
-  by rewrite ler_pdivr_mulr // mulrC ler_pdivl_mulr.
+  by rewrite ler_pdivrMr // mulrC ler_pdivlMr.
 rewrite mulrDr; apply: (@le_trans _ _ ((sharp_most c)%:R * (sharp_most c).+1%:R^-1 + (sharp_most c).+1%:R^-1)).
-  by rewrite ler_add2l.
+  by rewrite lerD2l.
 by rewrite -[X in _ + X]mul1r -mulrDl -natS divff // gt_eqF.
 Qed.
 
 Lemma sharp_one_more c : exists r, 1 < (sharp_most c).+1%:R * sharp_demand c r.
 Proof.
-exists c.1; rewrite /sharp_demand eqxx mulrDr divff ?pnatr_eq0 // ltr_addl.
+exists c.1; rewrite /sharp_demand eqxx mulrDr divff ?pnatr_eq0 // ltrDl.
 by rewrite mulr_gt0 ?ltr0n ?sharp_extra_gt0.
 Qed.
 
@@ -389,7 +389,7 @@ Theorem lemma_6_1_sharp : exists (J : finType) (d : J -> R -> F) (most k : J -> 
       forall j, exists r, 1 < (most j).+1%:R * d j r &
       \sum_j (k j)%:R / (most j)%:R = #|R|%:R * constant N s].
 Proof.
-exists [finType of R * index], sharp_demand, sharp_most, sharp_jobs.
+eexists; exists sharp_demand, sharp_most, sharp_jobs.
 split; [| exact: sharp_fits | | exact: sharp_one_more |].
 - move=> c r; rewrite /sharp_demand; case: ifP => // _.
   by rewrite addr_ge0 ?invr_ge0 ?ler0n //; apply: ltW; apply: sharp_extra_gt0.

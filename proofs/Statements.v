@@ -71,7 +71,7 @@ End Reservation.
 
 Section Ordered.
 Variables (F : realFieldType) (J : nat) (P : finType).
-Notation config := (configuration [finType of 'I_J]).
+Notation config := (configuration 'I_J).
 Variables (w : P -> F) (u rho : 'I_J -> F).
 Hypothesis w_ge0 : forall p, 0 <= w p.
 Hypothesis u_gt0 : forall j, 0 < u j.
@@ -102,7 +102,7 @@ Definition permutation_unique order z order' z' :
 Definition permutation_exists : (0 < J)%N -> exists order z, proposition_3_1 w rho mr order z
   := Permutation.permutation_exists K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit.
 
-Variable a : assignment F [finType of 'I_J] P.
+Variable a : assignment F 'I_J P.
 Hypothesis a_feasible : feasible w K rho a.
 
 (** It earns at least 1 - (1 - 1/J)^J of every assignment. *)
@@ -155,7 +155,7 @@ End Ordered.
 
 Section Placement.
 Variables (F : realFieldType) (J : nat) (rho : 'I_J -> F).
-Variables (mr : unit -> {set 'I_J} -> configuration [finType of 'I_J]) (K L : nat) (order order' : nat -> 'I_J).
+Variables (mr : unit -> {set 'I_J} -> configuration 'I_J) (K L : nat) (order order' : nat -> 'I_J).
 Variables (z : nat -> F) (servers : nat -> nat).
 Hypothesis mr_le : forall S j, (mr tt S j <= K)%N.
 Hypothesis mr_uses : forall S, uses_only S (mr tt S).
@@ -185,10 +185,10 @@ Section Attained.
 Variables (F : realFieldType) (n m : nat).
 Hypothesis m_gt0 : (0 < m)%N.
 Notation J := (n.+1).
-Notation config := (configuration [finType of 'I_J]).
-Notation additive_set := (additive (@tight_demand n m) (@tight_capacity n m)).
+Notation config := (configuration 'I_J).
+Notation additive_set := (Model.additive (@tight_demand n m) (@tight_capacity n m)).
 Notation keeps_exactly K :=
-  (greedy_earns_exactly (whole F) (fun _ : [finType of unit] => K : config -> Prop) (@tight_reward F n m)
+  (greedy_earns_exactly (whole F) (fun _ : unit => K : config -> Prop) (@tight_reward F n m)
      (@tight_workload F n m) (1 - (1 - J%:R^-1) ^+ J)).
 
 (** Greedy keeps exactly 1 - (1 - 1/J)^J of the optimum if configurations are listed, ... *)
@@ -200,7 +200,7 @@ Definition tight_additive : keeps_exactly additive_set
   := Tight.tight_additive F n m_gt0.
 
 (** ... of which there are J (J - 1)/2 + 1, ... *)
-Definition tight_resources : #|[finType of resource n]| = ((J * n)./2.+1)%N
+Definition tight_resources : #|{: resource n}| = ((J * n)./2.+1)%N
   := Tight.tight_resources n.
 
 (** ... and with any set of configurations between the two. *)
@@ -210,7 +210,7 @@ Definition tight (K : config -> Prop) :
 
 (** On one resource greedy keeps exactly 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1))/2 of the optimum of this family. *)
 Definition one_resource_keeps : (0 < n)%N ->
-  greedy_earns_exactly (whole F) (fun _ : [finType of unit] => additive (@one_demand n) (@one_capacity n))
+  greedy_earns_exactly (whole F) (fun _ : unit => Model.additive (@one_demand n) (@one_capacity n))
     (@one_reward F n) (@one_workload F n)
     (1 - ((2 ^ n)%:R^-1 + \sum_(2 <= k < n.+1) (2 ^ k - 1)%:R^-1) / 2%:R)
   := @OneResource.one_resource_keeps F n.

@@ -57,7 +57,7 @@ Qed.
 Lemma fits_server_units law k : fits_server law k -> feasible (length (sizes law)) (in_units law) k.
 Proof.
   intros [L [N W]]. split; [exact L|]. unfold in_units. pose proof (scale_ok (sizes law)) as S.
-  assert (Z : length (snd (scale (sizes law))) = length (sizes law)) by apply map_length.
+  assert (Z : length (snd (scale (sizes law))) = length (sizes law)) by apply length_map.
   destruct (scale (sizes law)) as [d z]. simpl in S, Z. apply fits_units; [congruence|exact N|].
   rewrite Zle_Qle, <- (scaled_worth _ _ _ _ S).
   pose proof (Qmult_le_compat_r _ _ _ W (Qlt_le_weak _ _ (scaled_pos _ _ _ S))). lra.
@@ -83,7 +83,7 @@ Qed.
 
 Lemma reduced_length J k : In k (reduced J) -> length k = (2 * J)%nat.
 Proof.
-  intros H. apply in_map_iff in H. destruct H as [jobs [<- _]]. unfold queues. now rewrite map_length, seq_length.
+  intros H. apply in_map_iff in H. destruct H as [jobs [<- _]]. unfold queues. now rewrite length_map, length_seq.
 Qed.
 
 Definition check_throughput (c : throughput_certificate) : bool :=
@@ -138,7 +138,7 @@ Proof.
   - split; [exact (mixture_b_true _ queued _ _ (reduced_b_true _) V)|].
     eapply forall2b_true; [|exact VS]. intros x y. apply Qle_bool_iff.
   - intros w columns H. apply (fun W => prices_b_true queued _ _ _ _ _ _ P VP W H). intros N k F. split.
-    + unfold shares, queue_shares. rewrite map_length, seq_length. now apply reduced_length.
+    + unfold shares, queue_shares. rewrite length_map, length_seq. now apply reduced_length.
     + rewrite forallb_forall in VW. now apply Qle_bool_iff, VW.
   - now apply Qeq_bool_iff.
   - intros j H1 H2. rewrite forallb_forall in Least. apply positive_b, Least, in_seq. lia.

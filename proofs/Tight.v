@@ -14,6 +14,9 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
+(** That of Model.v, not that of mathcomp 2, which means functions that preserve sums. *)
+Local Notation additive := Model.additive.
+
 Lemma additive_down (P J R : finType) (d : J -> R -> nat) (c : R -> nat) :
   down_closed (fun _ : P => additive d c).
 Proof.
@@ -35,9 +38,9 @@ suff h : q ^+ L * (\sum_(j < L.+1) d j) <= \sum_(j < L.+1) q ^+ j * d j.
   by apply: le_trans h; rewrite mulr_ge0 ?exprn_ge0 ?dp.
 elim: L dp => [|L IH] dp; first by rewrite !big_ord_recr !big_ord0 /= !add0r.
 have {}IH := IH (fun p pL => dp p (ltn_trans pL (ltnSn _))).
-rewrite big_ord_recr /= [X in _ <= X]big_ord_recr /= mulrDr ler_add2r.
-apply: le_trans IH; apply: ler_wpmul2r; first by apply: dp; apply: ltnW.
-by rewrite exprS -[X in _ <= X]mul1r ler_wpmul2r // exprn_ge0.
+rewrite big_ord_recr /= [X in _ <= X]big_ord_recr /= mulrDr lerD2r.
+apply: le_trans IH; apply: ler_wpM2r; first by apply: dp; apply: ltnW.
+by rewrite exprS -[X in _ <= X]mul1r ler_wpM2r // exprn_ge0.
 Qed.
 
 (** The geometric sum for q = 1 - 1/J. *)
@@ -55,7 +58,7 @@ Variables (n m : nat).
 Hypothesis m_gt0 : (0 < m)%N.
 Notation J := (n.+1).
 Notation type := 'I_n.+1.
-Notation config := (configuration [finType of type]).
+Notation config := (configuration type).
 
 Notation q := (@tight_q F n).
 Notation u := (@tight_reward F n m).
@@ -94,7 +97,7 @@ Qed.
 
 Lemma listed_additive k : listed k -> additive demand capacity k.
 Proof.
-have down := @additive_down [finType of unit] _ _ demand capacity tt.
+have down := @additive_down _ _ _ demand capacity tt.
 case=> [le|[i iN le]]; apply: (down _ _ _ le) => -[[[a p] /= ap]|]; rewrite /tight_capacity.
 - rewrite big_ord_recr /= /mixed ltnn.
   under eq_bigr do rewrite ltn_ord mul1n.
@@ -128,7 +131,7 @@ Lemma m_neq0 : m%:R != 0 :> F. Proof. by rewrite pnatr_eq0 -lt0n. Qed.
 Lemma q_in01 : 0 <= q <= 1.
 Proof.
 rewrite /q subr_ge0 invf_le1 ?ltr0n // ler1n /=.
-by rewrite ger_addl oppr_le0 invr_ge0 ler0n.
+by rewrite gerDl oppr_le0 invr_ge0 ler0n.
 Qed.
 
 Lemma u_ge0 j : 0 <= u j.
@@ -159,7 +162,7 @@ Lemma reward_le (i : type) k : K k -> uses_only (from i) k -> reward u k <= J%:R
 Proof.
 move=> /K_additive Kk ki; have q01 := q_in01; have /andP[q0 _] := q01.
 pose t : F := (k ord_max)%:R / m%:R.
-have tm : t <= 1 by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat additive_last.
+have tm : t <= 1 by rewrite ler_pdivrMr ?ltr0n // mul1r ler_nat additive_last.
 have t0 : 0 <= t by rewrite divr_ge0 ?ler0n.
 have iN : (i <= n)%N by rewrite -ltnS.
 have -> : reward u k = q ^+ i * (\sum_(l < n - i) q ^+ l * (at_ k (i + l))%:R) + J%:R * q ^+ n * t.
@@ -172,7 +175,7 @@ have -> : reward u k = q ^+ i * (\sum_(l < n - i) q ^+ l * (at_ k (i + l))%:R) +
 have [iN'|Ni] := ltnP i n; last first.
   have -> : (n - i = 0)%N by apply/eqP.
   have -> : i = n :> nat by apply/eqP; rewrite eqn_leq iN.
-  by rewrite big_ord0 mulr0 add0r -[X in _ <= X]mulr1 ler_wpmul2l // mulr_ge0 ?ler0n ?exprn_ge0.
+  by rewrite big_ord0 mulr0 add0r -[X in _ <= X]mulr1 ler_wpM2l // mulr_ge0 ?ler0n ?exprn_ge0.
 pose e l : F := if l == 0%N then J%:R * (1 - t) + t else t.
 have eS l : \sum_(j < l.+1) e j = J%:R * (1 - t) + l.+1%:R * t.
   rewrite big_ord_recl /= {1}/e /=; under eq_bigr do rewrite /e /=.
@@ -190,7 +193,7 @@ have dp p : (p < n - i)%N -> 0 <= \sum_(l < p.+1) (e l - (at_ k (i + l))%:R).
     by apply: leq_trans (leqW pL) _; rewrite ltnS leq_subr.
   set S := \sum_(l < _) _ => h.
   have mF : 0 < m%:R :> F by rewrite ltr0n.
-  rewrite -(ler_pmul2l mF) -subr_ge0.
+  rewrite -(ler_pM2l mF) -subr_ge0.
   move: h; rewrite -subr_ge0; congr (0 <= _).
   by rewrite /t; move: m_neq0 => ?; field.
 have := @abel _ _ (fun l => e l - (at_ k (i + l))%:R) _ q01 dp; under eq_bigr do rewrite mulrBr.
@@ -240,10 +243,8 @@ move=> /sum0; rewrite (big_cat_nat _ _ _ ij (leqnSn j)) /= big_nat1 => /eqP; rew
 by case/andP=> _ /eqP; rewrite /at_ inord_val.
 Qed.
 
-Notation one := [finType of unit].
-
 (** [alone i] is MaxReward of the types i, ..., n, with the tie rule. *)
-Lemma alone_MaxReward (i : type) : is_MaxReward (fun _ : one => K) u tt (from i) (alone i).
+Lemma alone_MaxReward (i : type) : is_MaxReward (fun _ : unit => K) u tt (from i) (alone i).
 Proof.
 split; last by move=> k Kk ki _; apply: alone_first.
 split; [exact: alone_K | exact: alone_uses | move=> k Kk ki].
@@ -252,15 +253,15 @@ Qed.
 
 (** *** The greedy run and the best assignment *)
 
-Definition tight_stage (i : type) : stage F [finType of type] one := Stage (from i) (fun=> alone i) J%:R^-1.
+Definition tight_stage (i : type) : stage F _ _ := Stage (from i) (fun _ : unit => alone i) J%:R^-1.
 Definition tight_run := [seq tight_stage i | i <- enum 'I_J].
 
 (** All servers hold one job of every type and m of the last. *)
-Definition tight_best : assignment F [finType of type] one := Assignment (fun=> [:: (mixed, 1)]) rho.
+Definition tight_best : assignment F type unit := Assignment (fun=> [:: (mixed, 1)]) rho.
 
 Notation whole := (whole F).
 
-Lemma sum_one (f : one -> F) : \sum_p f p = f tt.
+Lemma sum_one (f : unit -> F) : \sum_p f p = f tt.
 Proof. by apply: big_pred1 => -[]. Qed.
 
 Lemma sum_equal (s : seq type) (j : type) (c : F) : uniq s ->
@@ -298,7 +299,7 @@ Qed.
 Lemma alone_self (j : type) : (j < n)%N -> alone j j = J.
 Proof. by move=> jn; rewrite /alone eqxx jn. Qed.
 
-Lemma tight_is_run : greedy_run whole (fun _ : one => K) u rho tight_run.
+Lemma tight_is_run : greedy_run whole (fun _ : unit => K) u rho tight_run.
 Proof.
 have JF : 0 < J%:R :> F by rewrite ltr0n.
 have used1 : used tight_run = 1.
@@ -313,7 +314,7 @@ split.
   by rewrite jn alone_self // mulVf // J_neq0.
 - move=> j; rewrite served_tight ?enum_uniq // mem_enum /rho /alone eqxx inE.
   case: ifP => jn; first by rewrite mulVf // J_neq0.
-  by rewrite ler_pdivr_mull // ler_pmull ?ltr0n // ler1n.
+  by rewrite ler_pdivrMl // ler_pMl ?ltr0n // ler1n.
 - by rewrite used1.
 - by left.
 Qed.
@@ -325,7 +326,7 @@ under eq_bigr do rewrite /u /rho /= ltn_ord mulr1.
 by rewrite (geometric _ J_neq0) -/q; set x := q ^+ n; rewrite mulrBr mulr1 subrK.
 Qed.
 
-Lemma best_feasible : feasible whole (fun _ : one => K) rho tight_best.
+Lemma best_feasible : feasible whole (fun _ : unit => K) rho tight_best.
 Proof.
 split.
 - by move=> p c [<-|//]; apply: K_listed; left.
@@ -336,14 +337,14 @@ split.
   by case: ifP.
 Qed.
 
-Lemma best_optimal b : feasible whole (fun _ : one => K) rho b -> value u b <= value u tight_best.
+Lemma best_optimal b : feasible whole (fun _ : unit => K) rho b -> value u b <= value u tight_best.
 Proof.
-move=> fb; apply: ler_sum => j _; apply: ler_wpmul2l; first exact: u_ge0.
+move=> fb; apply: ler_sum => j _; apply: ler_wpM2l; first exact: u_ge0.
 by case/andP: (feasible_jobs fb j).
 Qed.
 
 (** ** Theorem (B2): the greedy run above keeps exactly 1 - (1 - 1/J)^J of the optimum. *)
-Theorem tight : greedy_earns_exactly whole (fun _ : one => K) u rho (1 - (1 - J%:R^-1) ^+ J).
+Theorem tight : greedy_earns_exactly whole (fun _ : unit => K) u rho (1 - (1 - J%:R^-1) ^+ J).
 Proof.
 exists tight_run, tight_best.
 split; [split; first exact: tight_is_run | exact: best_feasible | exact: best_optimal | by rewrite value_best ltr0n |].
@@ -358,18 +359,18 @@ End Family.
 
 (** ** Theorem: the constant is attained where configurations are listed. *)
 Theorem tight_listed (F : realFieldType) (n m : nat) : (0 < m)%N ->
-  greedy_earns_exactly (whole F) (fun _ : unit_finType => @listed n m) (@tight_reward F n m) (@tight_workload F n m)
+  greedy_earns_exactly (whole F) (fun _ : unit => @listed n m) (@tight_reward F n m) (@tight_workload F n m)
     (1 - (1 - n.+1%:R^-1) ^+ n.+1).
 Proof. by move=> m0; apply: tight => // k; apply: listed_additive. Qed.
 
 (** ** Theorem: it is attained with additive resources. *)
 Theorem tight_additive (F : realFieldType) (n m : nat) : (0 < m)%N ->
-  greedy_earns_exactly (whole F) (fun _ : unit_finType => additive (@tight_demand n m) (@tight_capacity n m))
+  greedy_earns_exactly (whole F) (fun _ : unit => additive (@tight_demand n m) (@tight_capacity n m))
     (@tight_reward F n m) (@tight_workload F n m) (1 - (1 - n.+1%:R^-1) ^+ n.+1).
 Proof. by move=> m0; apply: tight => // k; apply: listed_additive. Qed.
 
 (** ** Theorem: there are J (J - 1)/2 + 1 of them. *)
-Theorem tight_resources (n : nat) : #|[finType of resource n]| = (n.+1 * n)%N./2.+1.
+Theorem tight_resources (n : nat) : #|{: resource n}| = (n.+1 * n)%N./2.+1.
 Proof.
 rewrite card_option card_sig -sum1_card mulnC; congr _.+1.
 rewrite big_mkcond -(pair_bigA _ (fun a p : 'I_n => if (a <= p)%N then 1%N else 0%N)) exchange_big /=.

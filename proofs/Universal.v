@@ -38,7 +38,7 @@ have -> : \sum_(j < J.*2) inf_size j * (count (fun c : 'I_J.*2 * F => nat_of_ord
   congr (_ + (_ + _)); apply: eq_bigr => j jc; rewrite (_ : (_ == _) = false) //.
   by apply/negbTE; rewrite eq_sym.
 case: jobs above => [|c s] above sum1; first by rewrite big_nil ltr01.
-apply: lt_le_trans sum1; rewrite !big_cons; apply: ltr_le_add; first by apply: above; apply: mem_head.
+apply: lt_le_trans sum1; rewrite !big_cons; apply: ltr_leD; first by apply: above; apply: mem_head.
 rewrite !big_seq; apply: ler_sum => d ds; apply/ltW/above.
 by rewrite inE ds orbT.
 Qed.
@@ -87,7 +87,7 @@ Qed.
 Lemma Q1_le : Q 1%N <= M.
 Proof.
 apply: le_trans (M_max (odd_beside J_ge2)); rewrite weight_two ?one_lt ?odd_lt //.
-by rewrite ler_addl mulr_ge0 ?ler0n.
+by rewrite lerDl mulr_ge0 ?ler0n.
 Qed.
 
 (** All types but 1 weigh at most 3/2 M times their least size. *)
@@ -97,14 +97,14 @@ have M0 := M_ge0; have [m [->|->]] : exists m, j = m.*2 \/ j = m.*2.+1.
     by exists j./2; case: (boolP (odd j)) => oj; [right | left]; rewrite -{1}[j]odd_double_half ?oj // (negPf oj).
 - rewrite ltn_double => mJ _; have := M_max (even_alone mJ).
   rewrite weight_single ?even_lt // inf_even natrX.
-  have x0 := pow_gt0 m; set x := _ ^+ m in x0 *; rewrite -ler_pdivl_mulr // => h.
+  have x0 := pow_gt0 m; set x := _ ^+ m in x0 *; rewrite -ler_pdivlMr // => h.
   by apply: (ler_from2 h (lexx 0)); field; rewrite gt_eqF.
 - case: m => [|m]; first by [].
   rewrite ltn_Sdouble => mJ _; have := M_max (odd_alone mJ).
   rewrite weight_single ?odd_lt // inf_odd natrM natrX exprS.
   have x0 := pow_gt0 m; set x := _ ^+ m in x0 *.
   have y0 : 0 < 3%:R * x by rewrite mulr_gt0 // ltr0n.
-  rewrite -ler_pdivl_mulr // => h.
+  rewrite -ler_pdivlMr // => h.
   have h' : 0 <= M / (24%:R * x) by rewrite divr_ge0 // mulr_ge0 ?ler0n // ltW.
   by apply: (ler_from2 h h'); field; rewrite gt_eqF.
 Qed.
@@ -123,13 +123,13 @@ have [m [->|->]] : exists m, j = m.*2 \/ j = m.*2.+1.
     by rewrite mulnA [(2 * 2 * _)%N]mulnC leq_mul2l orbT.
   set x := _ ^+ m in x0 *; set y := (_ %/ _)%:R => xy h.
   have {}h : Q m.+2.*2 <= (M - Q 1%N) / x.
-    rewrite ler_pdivl_mulr // ler_subr_addl; apply: le_trans h; rewrite ler_add2l.
-    by apply: ler_wpmul2l.
+    rewrite ler_pdivlMr // lerBrDl; apply: le_trans h; rewrite lerD2l.
+    by apply: ler_wpM2l.
   by apply: (ler_from2 h (lexx 0)); field; rewrite gt_eqF.
 - case: m => [//|m]; rewrite ltn_Sdouble => mJ _; have := M_max (odd_beside mJ).
   rewrite weight_two ?one_lt ?odd_lt // inf_odd natrX exprS.
   have x0 := pow_gt0 m; set x := _ ^+ m in x0 *.
-  rewrite -ler_subr_addl -ler_pdivl_mulr // => h.
+  rewrite -lerBrDl -ler_pdivlMr // => h.
   have h' : 0 <= (M - Q 1%N) / (2%:R * x) by rewrite divr_ge0 // mulr_ge0 ?ler0n // ltW.
   by apply: (ler_from2 h h'); field; rewrite gt_eqF.
 Qed.
@@ -141,7 +141,7 @@ Lemma weight_le (p : pred 'I_J.*2) (k : nat -> nat) c :
 Proof.
 move=> h; rewrite mulr_sumr; apply: ler_sum => j pj; rewrite mulrA.
 have [->|kj] := eqVneq (k j) 0%N; first by rewrite !mulr0.
-by apply: ler_wpmul2r; [apply: ler0n | apply: h].
+by apply: ler_wpM2r; [apply: ler0n | apply: h].
 Qed.
 
 Lemma inf_size_ge0 j : 0 <= inf_size j.
@@ -169,16 +169,16 @@ have rest1 : W1 <= 3%:R / 2%:R * M * R1.
   by apply: weight_le => j j1 _; apply: Q_size => //; apply: ord_neq j1.
 have R1_ge0 : 0 <= R1 by apply: room_ge0.
 case k1 : (k 1%N) => [|[|c]] room; last first.
-- have h1 : 1 <= 2%:R^-1 * c.+2%:R :> F by rewrite mulrC ler_pdivl_mulr ?ltr0n // mul1r ler_nat.
-  by have := lt_le_trans room h1; rewrite ltNge ler_addl R1_ge0.
+- have h1 : 1 <= 2%:R^-1 * c.+2%:R :> F by rewrite mulrC ler_pdivlMr ?ltr0n // mul1r ler_nat.
+  by have := lt_le_trans room h1; rewrite ltNge lerDl R1_ge0.
 - have {}room : R1 < 2%:R^-1 by apply: (ltr_from1 room); field.
   have k0 : k 0%N = 0%N.
     case k0 : (k 0%N) => [//|c].
     have h : 2%:R / 3%:R * 1 <= R1.
       rewrite /R1 (bigD1 zero) //= s0 k0; apply: (@le_trans _ _ (2%:R / 3%:R * c.+1%:R)).
-        by apply: ler_wpmul2l; rewrite ?divr_ge0 ?ler0n // ler1n.
-      by rewrite ler_addl room_ge0.
-    have := le_lt_trans h room; rewrite mulr1 ltr_pdivr_mulr ?ltr0n // mulrC ltr_pdivl_mulr ?ltr0n //.
+        by apply: ler_wpM2l; rewrite ?divr_ge0 ?ler0n // ler1n.
+      by rewrite lerDl room_ge0.
+    have := le_lt_trans h room; rewrite mulr1 ltr_pdivrMr ?ltr0n // mulrC ltr_pdivlMr ?ltr0n //.
     by rewrite -natrM ltr_nat.
   have h2 : Q 2%N * 2%:R <= M by have := M_max (even_alone J_ge2); rewrite weight_single ?even_lt.
   pose R2 := \sum_(j < J.*2 | (j != one) && (j != two)) inf_size j * (k j)%:R.
@@ -191,26 +191,26 @@ case k1 : (k 1%N) => [|[|c]] room; last first.
     apply: weight_le => j /andP[/ord_neq j1 /ord_neq j2] kj; apply: Q_size_beside => //.
     by move: (nat_of_ord j) j1 j2 kj => [|[|[|i]]] //=; rewrite k0.
   have small r : R2 <= r -> W2 <= 6%:R * (M - Q 1%N) * r.
-    by move=> h; apply: le_trans rest2 _; apply: ler_wpmul2l => //; rewrite mulr_ge0 ?ler0n.
+    by move=> h; apply: le_trans rest2 _; apply: ler_wpM2l => //; rewrite mulr_ge0 ?ler0n.
   case k2 : (k 2%N) rest1 room => [|[|c]] rest1 room.
   + move: rest1 room; rewrite !mulr0 !add0r => rest1 room.
-    have b1 : W2 <= 3%:R / 2%:R * M * 2%:R^-1 by apply: (le_trans rest1); apply: ler_wpmul2l => //; apply: ltW.
+    have b1 : W2 <= 3%:R / 2%:R * M * 2%:R^-1 by apply: (le_trans rest1); apply: ler_wpM2l => //; apply: ltW.
     have b2 := small _ (ltW room).
     have b3 : W2 * (2%:R / 3%:R) <= 3%:R / 2%:R * M * 2%:R^-1 * (2%:R / 3%:R).
-      by apply: ler_wpmul2r => //; rewrite divr_ge0 ?ler0n.
+      by apply: ler_wpM2r => //; rewrite divr_ge0 ?ler0n.
     have b4 : W2 * 3%:R^-1 <= 6%:R * (M - Q 1%N) * 2%:R^-1 * 3%:R^-1.
-      by apply: ler_wpmul2r => //; rewrite invr_ge0 ler0n.
+      by apply: ler_wpM2r => //; rewrite invr_ge0 ler0n.
     by apply: (ler_from2 b3 b4); field.
   + have b1 : R2 <= 6%:R^-1 by apply: (ler_from2 (ltW room) (lexx 0)); field.
     have b2 := small _ b1.
-    have b3 : Q 2%N <= M / 2%:R by rewrite ler_pdivl_mulr // ltr0n.
+    have b3 : Q 2%N <= M / 2%:R by rewrite ler_pdivlMr // ltr0n.
     by apply: (ler_from2 b2 b3); field.
   + have h : 2%:R / 3%:R <= 3%:R^-1 * c.+2%:R :> F.
-      by rewrite mulrC; apply: ler_wpmul2l; rewrite ?invr_ge0 ?ler0n // ler_nat.
-    have : 2%:R / 3%:R < 2%:R^-1 :> F by apply: le_lt_trans h _; apply: le_lt_trans room; rewrite ler_addl.
-    by rewrite ltr_pdivr_mulr ?ltr0n // mulrC ltr_pdivl_mulr ?ltr0n // -natrM ltr_nat.
+      by rewrite mulrC; apply: ler_wpM2l; rewrite ?invr_ge0 ?ler0n // ler_nat.
+    have : 2%:R / 3%:R < 2%:R^-1 :> F by apply: le_lt_trans h _; apply: le_lt_trans room; rewrite lerDl.
+    by rewrite ltr_pdivrMr ?ltr0n // mulrC ltr_pdivlMr ?ltr0n // -natrM ltr_nat.
 - move: room; rewrite !mulr0 !add0r => room.
-  by apply: (le_trans rest1); rewrite -[X in _ <= X]mulr1; apply: ler_wpmul2l => //; apply: ltW.
+  by apply: (le_trans rest1); rewrite -[X in _ <= X]mulr1; apply: ler_wpM2l => //; apply: ltW.
 Qed.
 
 End Universal.
@@ -233,7 +233,7 @@ exists Q, (fun j => single 1 1 j + single 2 1 j)%N; split=> // [k'| |].
 - have := weight_two (inf_size F) 1 (one_lt J2) (even_lt J2); rewrite /weight /universal_fits => ->.
   rewrite /inf_size /= expr0 expr1 divr1 mulr1.
   have -> : 2%:R^-1 + 2%:R / 3%:R / 2%:R = 5%:R / 6%:R :> F by field.
-  by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.
+  by rewrite ltr_pdivrMr ?ltr0n // mul1r ltr_nat.
 - have := weight_two Q 1 (one_lt J2) (even_lt J2) => ->; rewrite /Q /= mulr1.
   by field.
 Qed.
