@@ -15,8 +15,8 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+
+from joblib import Parallel, delayed
 
 from tests.attacks.report import Report
 from tests.faults import commands, stores
@@ -47,7 +47,7 @@ def _cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
-def happen(name: str, seed: int, small: bool) -> tuple[str, int]:
+def happen(name: str, seed: int, *, small: bool) -> tuple[str, int]:
     """Let the faults of one kind happen; return what came out as text, and how many things were wrong."""
     report, start, cpu = Report(), time.perf_counter(), _cpu()
     FAULTS[name](report, random.Random(f"{seed} {name}"), small=small)
@@ -62,7 +62,7 @@ def happen(name: str, seed: int, small: bool) -> tuple[str, int]:
 
 
 def main() -> int:
-    """Run the faults, a kind on each processor; return 0 if nothing was wrong."""
+    """Run the faults, two kinds at a time where there are processors; return 0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="faults on purpose")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(FAULTS)}; all where none is given")
     parser.add_argument("--small", action="store_true", help="a part of each")
@@ -70,13 +70,11 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.names) - set(FAULTS):
         parser.error(f"unknown faults {sorted(unknown)}; there are {', '.join(FAULTS)}")
-    wrong = 0
-    with ProcessPoolExecutor(min(2, os.cpu_count() or 1), get_context("spawn")) as pool:
-        kinds = [pool.submit(happen, name, options.seed, options.small) for name in options.names or FAULTS]
-        for kind in kinds:
-            text, count = kind.result()
-            print(text, flush=True)
-            wrong += count
+    wrong, kinds = 0, options.names or FAULTS
+    two = Parallel(min(2, os.cpu_count() or 1), return_as="generator", pre_dispatch="all")
+    for text, count in two(delayed(happen)(name, options.seed, small=options.small) for name in kinds):
+        print(text, flush=True)
+        wrong += count
     return 1 if wrong else 0
 
 

@@ -122,13 +122,14 @@ def _offer_slots(state: Any, place: int) -> None:
     """
     last = state.clock[0]
     for j in range(len(state.totals)):
-        state.offer_[0, j] = 0
-        state.offer_[1, j] = 0
+        everywhere, once = 0, 0
         for p in range(len(state.pool_sizes)):
             servers = state.pool_sizes[p]
             slots = state.configurations[state.known_[place, p], j]
-            state.offer_[0, j] += servers * slots
-            state.offer_[1, j] += slots if 0 < servers < last else 0
+            everywhere += servers * slots
+            once += slots if 0 < servers < last else 0
+        state.offer_[0, j] = everywhere
+        state.offer_[1, j] = once
 
 
 @step
@@ -174,17 +175,19 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
     and that one must. The other stages make the residuals, so as long as all bounds hold no stage changes: by induction
     on the stages.
     """
-    if finish > now:
-        _bring_up(state, 1, finish - 1)
-        for j in range(len(state.totals)):
-            _need_more(state, place, j)
     _bring_up(state, 1, finish)
-    first = _first_covered(state, place)
+    first, later = _first_covered(state, place), 0
     if finish < state.clock[0]:
         for j in range(first):
             _need_more(state, place, j)
         placed = state.need_[0, first] - state.need_[1, first]
         state.stands_[first, 1] = min(state.stands_[first, 1], placed + _slots_of_stage(state, place, first))
+        later = first  # the types before it lack slots at this tick, and so a tick before
+    if finish > now:
+        _bring_up(state, 1, finish - 1)
+        for j in range(later, len(state.totals)):
+            _need_more(state, place, j)
+        _bring_up(state, 1, finish)
     return first
 
 
