@@ -30,6 +30,12 @@ def data() -> Path:
     return folder
 
 
+@pytest.fixture
+def compiling_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let short runs be over before there is machine code, as for users: for tests whose subject it is not."""
+    monkeypatch.setenv("PACKPROOF_COMPILE", "beside")
+
+
 @pytest.fixture(scope="module")
 def dask_cluster() -> Iterator[Any]:
     """Give a cluster of two workers, each a process that begins again when it is killed; tests of a module share it."""

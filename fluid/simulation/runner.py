@@ -94,17 +94,25 @@ class Runner:
         if self.guard is not None:
             self._rehearse(inputs)
             self._tell_time(inputs)
-            run = _compiled_for_author(self.policy, self._loop, self._names, parts, inputs)
-            if run is not None:
-                self._run = self._watched(run)
-            return
-        run = _bound_loop(self.policy, self._loop, self._names, parts)
+            run = _bound_for_author(self.policy, self._loop, self._names, parts)
+        else:
+            run = _bound_loop(self.policy, self._loop, self._names, parts)
         # the arguments of a policy's loop have the same types in every run: what one has loaded serves all later runs
-        if not run.overloads:
+        if run is not None and not run.overloads:
             awaited = Compilation.needed(run, inputs)
             if awaited is not None:
                 self._awaited = awaited, run
                 return
+        self._compile(run, inputs)
+
+    def _compile(self, run: Any, inputs: tuple[Any, ...]) -> None:
+        """Compile a loop, or load it, and go on with it; a loop under an author's policy may stay as Python."""
+        self._awaited = None
+        if self.guard is not None:
+            checked = _compiled_for_author(self.policy, self._loop, self._names, tuple(self._parts.items()), inputs)
+            self._run = self._as_python if checked is None else self._watched(checked)
+            return
+        if not run.overloads:
             with compiling_alone(run):
                 run(*inputs, 0)  # compiles, and runs nothing
         self._run = run
@@ -118,8 +126,7 @@ class Runner:
         status = self._as_python(*arguments[:-1], min(arguments[-1], PART))
         compilation, run = self._awaited
         if compilation.is_over(perf_counter() - begin):
-            run(*arguments[:-1], 0)  # loads it
-            self._awaited, self._run = None, run
+            self._compile(run, arguments[:-1])
         return status
 
     def refused(self, name: str, state: Any, complaint: str) -> Exception:
@@ -230,9 +237,19 @@ def _bound_loop(policy: Policy, loop: Function, names: tuple[str, ...], parts: P
 
 
 @cache
-def _bound_checked(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts, allocating: bool) -> Function:
+def _bound_checked(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts, allocating: bool) -> Any:
     functions = {name: checked_copy(getattr(policy, name), allocating=allocating) for name in names}
     return bound(loop, **functions, **dict(parts))
+
+
+def _bound_for_author(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Any:
+    """Return the loop to be compiled beside the run, None where that has failed or cannot begin."""
+    if (policy, loop, parts, False) in _NOT_COMPILED:
+        return None
+    try:
+        return _bound_checked(policy, loop, names, parts, False)
+    except Exception:  # `_compiled_for_author` says what is wrong with the functions
+        return None
 
 
 def _compiled_for_author(

@@ -29,14 +29,27 @@ from theory.compiled import has_machine_code
 
 compiling.PATIENCE = {patience}
 scenario = LossScenario(additive([3], [[1], [2]], workload=[2, 1]), servers=20, until={until}, warmup=1.0)
-run = run_once(policy("first-fit"), scenario, 5, python={python})
+run = run_once(policy({name!r}), scenario, 5, python={python})
 print(json.dumps([run.events, run.interpreted, run.measures.jobs.tolist()]))
 """
 
 
-def ran(folder: Path, how: str, *, until: float = 100.0, patience: float = 1e9, python: bool = False) -> Any:
+OWN = """
+from packproof import Policy
+from packproof.simulation import Common, common, fits, nothing_to_depart, nothing_to_refresh
+def prepare(setting): return Common(**common(setting))
+def place(state, job_type, draws):
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            return server
+    return -1
+MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refresh)
+"""
+
+
+def ran(folder: Path, how: str, name: str, *, until: float = 100.0, patience: float = 1e9, python: bool = False) -> Any:
     """Run in a process of its own with a cache of its own; return events, events as Python and the mean jobs."""
-    code = RUN.format(until=until, patience=patience, python=python)
+    code = RUN.format(name=name, until=until, patience=patience, python=python)
     where = {"NUMBA_CACHE_DIR": str(folder), "PACKPROOF_COMPILE": how}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **where}, capture_output=True, text=True, check=False
@@ -46,16 +59,19 @@ def ran(folder: Path, how: str, *, until: float = 100.0, patience: float = 1e9, 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
-def test_the_path_is_the_same_however_it_runs(tmp_path: Path) -> None:
-    events, interpreted, jobs = ran(tmp_path / "short", "beside")
+@pytest.mark.parametrize("name", ["first-fit", "own.py:MINE"])
+def test_the_path_is_the_same_however_it_runs(name: str, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    name = name.replace("own.py", str(tmp_path / "own.py"))
+    events, interpreted, jobs = ran(tmp_path / "short", "beside", name)
     assert interpreted == events
     assert not list(tmp_path.glob("short/**/*.nbc"))  # nothing was compiled, neither loop nor preparation
-    switched = ran(tmp_path / "long", "beside", until=40_000.0, patience=0.0)
+    switched = ran(tmp_path / "long", "beside", name, until=40_000.0, patience=0.0)
     assert 0 < switched[1] < switched[0]
-    after = ran(tmp_path / "long", "beside", until=40_000.0)
+    after = ran(tmp_path / "long", "beside", name, until=40_000.0)
     assert after == [switched[0], 0, switched[2]]
-    assert ran(tmp_path / "long", "first") == [events, 0, jobs]
-    assert ran(tmp_path / "long", "first", python=True) == [events, events, jobs]
+    assert ran(tmp_path / "long", "first", name) == [events, 0, jobs]
+    assert ran(tmp_path / "long", "first", name, python=True) == [events, events, jobs]
 
 
 def fresh(value: int) -> Any:

@@ -371,6 +371,7 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
     assert values[:4] == values[4:]
 
 
+@pytest.mark.usefixtures("compiling_beside")
 def test_experiments_and_stores_tell_the_same(own: Any, capsys: pytest.CaptureFixture[str]) -> None:
     name = own("def bad(s, j, d): return 1 if s.totals[j] > 2 else first(s, j, d)\n{bad, quiet, done}")
     folder = Path(name).parent
