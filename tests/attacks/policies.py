@@ -105,7 +105,12 @@ def _serve() -> None:
 
 def outcomes(commands: Sequence[tuple[str, list[str]]], folder: Path, *, jit: bool) -> Iterator[Outcome]:
     """Run command lines, and yield what each does; machine code is kept in the folder."""
-    more = {"NUMBA_DISABLE_JIT": "0" if jit else "1", "NUMBA_CACHE_DIR": str(folder / "kept"), "PYTHONPATH": str(ROOT)}
+    more = {
+        "NUMBA_DISABLE_JIT": "0" if jit else "1",
+        "PACKPROOF_COMPILE": "first",
+        "NUMBA_CACHE_DIR": str(folder / "kept"),
+        "PYTHONPATH": str(ROOT),
+    }
     lines = "".join(json.dumps([name, arguments, str(folder)]) + "\n" for name, arguments in commands)
     called = [sys.executable, "-m", "tests.attacks.policies"]
     done = subprocess.run(
