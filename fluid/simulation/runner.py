@@ -263,7 +263,7 @@ def _compiled_for_author(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
-                run = _bound_checked(policy, loop, names, parts, allocating)
+                run: Function = _bound_checked(policy, loop, names, parts, allocating)
                 run(*inputs, 0)
         except KeyboardInterrupt:
             raise
