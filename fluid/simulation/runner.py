@@ -85,7 +85,7 @@ class Runner:
         return self._run == self._as_python
 
     def ready(self, *inputs: Any) -> None:
-        """Rehearse and compile, with the inputs of the first call; nothing in them changes."""
+        """Rehearse and compile, or begin as Python, with the inputs of the first call; nothing in them changes."""
         if self.guard is not None:
             self.guard.remember(self._setting, inputs[0])
         if not self._compiles:

@@ -18,6 +18,8 @@ from fluid.simulation import compiling
 from fluid.simulation.compiling import Compilation
 from theory.compiled import cache_prefix, code_cache, has_machine_code, kernel
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 RUN = """
 import json
 from fluid.simulation import compiling
@@ -34,19 +36,6 @@ print(json.dumps([run.events, run.interpreted, run.measures.jobs.tolist()]))
 """
 
 
-OWN = """
-from packproof import Policy
-from packproof.simulation import Common, common, fits, nothing_to_depart, nothing_to_refresh
-def prepare(setting): return Common(**common(setting))
-def place(state, job_type, draws):
-    for server in range(len(state.counts)):
-        if fits(state, server, job_type):
-            return server
-    return -1
-MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refresh)
-"""
-
-
 def ran(folder: Path, how: str, name: str, *, until: float = 100.0, patience: float = 1e9, python: bool = False) -> Any:
     """Run in a process of its own with a cache of its own; return events, events as Python and the mean jobs."""
     code = RUN.format(name=name, until=until, patience=patience, python=python)
@@ -59,10 +48,8 @@ def ran(folder: Path, how: str, name: str, *, until: float = 100.0, patience: fl
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
-@pytest.mark.parametrize("name", ["first-fit", "own.py:MINE"])
+@pytest.mark.parametrize("name", ["first-fit", f"{EXAMPLES / 'own_policies.py'}:WORST_FIT"], ids=["ours", "own"])
 def test_the_path_is_the_same_however_it_runs(name: str, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(OWN)
-    name = name.replace("own.py", str(tmp_path / "own.py"))
     events, interpreted, jobs = ran(tmp_path / "short", "beside", name)
     assert interpreted == events
     assert not list(tmp_path.glob("short/**/*.nbc"))  # nothing was compiled, neither loop nor preparation

@@ -16,6 +16,7 @@ from bounds.cli import run
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law, slotted_law
 from fluid.simulation.driver import run_once, seed_of
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from theory.errors import InputError
@@ -369,6 +370,29 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
     column = rows[0].index("queue")
     values = [row[column] for row in rows[1:]]
     assert values[:4] == values[4:]
+
+
+@pytest.mark.usefixtures("compiling_beside")
+def test_what_numba_cannot_compile_is_tried_once(
+    own: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The process that compiles fails, the run says why and stays Python, and no later run tries again."""
+    begun: list[Any] = []
+
+    def fail(one: Any) -> None:
+        begun.append(one)
+        one._has_ended = True
+
+    monkeypatch.setattr("fluid.simulation.compiling.PATIENCE", 0.0)
+    monkeypatch.setattr("fluid.simulation.compiling.Compilation._begin", fail)
+    odd = policy(own("def bad(s, j, d): return first(s, int(str(j)), d)\n{bad, quiet, done}"))
+    scenario = LossScenario(additive([12], [[5], [7]], [1, 1], [1, 1]), 20, 100.0, 0.0)
+    runs = [run_once(odd, scenario, seed_of(1, 0)) for _ in range(2)]
+    assert runs[0].events == runs[0].interpreted == runs[1].interpreted > 4_000
+    assert len(begun) == 1
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert "x runs as Python, numba cannot compile place: " in told[0]
 
 
 @pytest.mark.usefixtures("compiling_beside")
