@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,11 @@ def ein(z: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ein_series(z: NDArray[Any]) -> NDArray[Any]:
-    """The power series of Ein, for |z| < 1/2: 16 terms give all digits."""
-    total, term = np.zeros_like(z), np.ones_like(z)
-    for n in range(1, 17):
-        term = term * (-z if n > 1 else z) / n
-        total = total + term / n
-    return total
+    """The power series of Ein, the sum of -(-z)^n / (n n!), for |z| < 1/2: 16 terms give all digits."""
+    total = np.zeros_like(z)
+    for n in range(16, 0, -1):
+        total = total * z - (-1) ** n / (n * factorial(n))
+    return total * z
 
 
 def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.0) -> NDArray[Any]:
@@ -126,20 +126,22 @@ def _absorption(
     for one in np.unique(sigma):  # p depends on r by a power alone
         rows = np.flatnonzero((sigma == one) & (rates < FAST))
         solved[rows] = _visited(rates[rows], one, size, until, steps)
-    for row in np.flatnonzero((rates >= FAST) & (rates < NEVER)):
-        # on a grid of its own, of the same number of steps: the whole rise of A may be within one step of the other
-        short = min(until, SHORT / rates[row])
-        (values,) = _visited(rates[row : row + 1], float(sigma[row]), size, short, steps)
-        solved[row] = np.interp(tau, short / steps * np.arange(steps + 1), values)
+        fast = np.flatnonzero((sigma == one) & (rates >= FAST) & (rates < NEVER))
+        # on grids of their own, of the same number of steps: the whole rise of A may be within one step of the other
+        short = np.minimum(until, SHORT / rates[fast])
+        for row, end, values in zip(fast, short, _visited(rates[fast], one, size, short, steps), strict=True):
+            solved[row] = np.interp(tau, end / steps * np.arange(steps + 1), values)
     return h, solved, _decayed(solved, h, 1.0), _decayed(solved, h, 2.0)
 
 
-def _visited(r: NDArray[np.float64], sigma: float, size: int, until: float, steps: int) -> NDArray[np.float64]:
-    """A at 0, h, ..., `until` for rates r of one sigma, float64[n, m + 1]."""
-    h = until / steps
+def _visited(
+    r: NDArray[np.float64], sigma: float, size: int, until: float | NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    """A at 0, h, ..., `until` for rates r of one sigma, float64[n, m + 1]; `until` for all of them, or float64[n]."""
+    h = np.asarray(until)[..., None] / steps
     tau = h * np.arange(steps + 1)
     x, w = GAUSS
-    inner = (tau[:-1, None] + h * (1 + x) / 2).ravel()
+    inner = (tau[..., :-1, None] + h[..., None] * (1 + x) / 2).reshape(*tau.shape[:-1], steps * len(x))
     with np.errstate(divide="ignore"):
         old_gone = size * np.log(-np.expm1(-tau))
     rate = -r[:, None]
