@@ -18,7 +18,7 @@ from typing import Any, Self
 from fluid.parallel import end_with
 from theory.compiled import cache_prefix, has_machine_code
 
-PATIENCE = 1.0
+PATIENCE = 2.0
 """Seconds that a run goes on as Python before another process begins to compile."""
 
 PART = 1_000

@@ -12,25 +12,36 @@ A caller whose indices are checked (`theory.compiled.checked`) gets callees whos
 it reaches them: as globals, attributes of modules, defaults, out of tuples. So no index of such a function, or of the
 functions of packproof behind it, is ever outside its array.
 
+Steps and routines take indices as they are. Numba compares each index with 0 and adds the length of the axis to a
+negative one, in case it counts from the end, which takes as long as the rest of the access; an unsigned index is not
+compared. Indices of steps that are computed are never negative. One that is written out, such as ``values[-1]``, costs
+nothing and counts from the end everywhere, as do all indices of kernels and of functions whose indices are checked.
+
 This module builds on inner classes of numba. It is loaded with the versions in `theory.compiled.kernels.TESTED` only.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
-from numba.core import types
+from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NoPythonSupportedFeatureValidation
 
 from theory.compiled.code_cache import CachedKernel
 
 
 class Linked(CachedKernel):
     """A compiled function: as numba makes it where Python calls it, `Inside` where compiled code does."""
+
+    def __init__(self, function: FunctionType, options: dict[str, bool]) -> None:
+        super().__init__(function, {}, options, pipeline_class=_TakingIndices)
 
     @property
     def inside(self) -> Inside:
@@ -113,11 +124,55 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         """Tie nothing: there is no machine code."""
 
 
-class _IntoLibrary(Compiler):  # type: ignore[misc]
-    """Numba's compiler, into a `_Library`."""
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _TakeIndices(FunctionPass):  # type: ignore[misc]
+    """Numba's pass that takes the indices of steps and routines as they are: reads and writes have unsigned ones."""
+
+    _name = "packproof_take_indices"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Change the types of reads and writes of arrays; numba converts each index to the type that it finds there."""
+        if state.flags.nrt or state.flags.boundscheck:
+            return False
+        state.calltypes = {one: _taken(one, signature) for one, signature in state.calltypes.items()}
+        return True
+
+
+def _taken(statement: Any, signature: Any) -> Any:
+    """Return the signature of a statement; an access to an array takes its index as it is."""
+    is_access = isinstance(statement, ir.SetItem) or getattr(statement, "op", None) == "getitem"
+    if not is_access or not isinstance(signature.args[0], types.Array):
+        return signature
+    array, index, *value = signature.args
+    return signature.replace(args=(array, _unsigned(index), *value))
+
+
+def _unsigned(kind: Any) -> Any:
+    """Return the type of an index, or of several, that are taken as they are; constants and slices stay."""
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_unsigned(one) for one in kind])
+    return types.uintp if kind in types.signed_domain else kind
+
+
+class _TakingIndices(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with `_TakeIndices`."""
 
     def define_pipelines(self) -> Any:
-        """Return numba's passes."""
+        """Return numba's passes, and that one behind all that change the code."""
+        (passes,) = super().define_pipelines()
+        passes.add_pass_after(_TakeIndices, NoPythonSupportedFeatureValidation)
+        passes.finalize()
+        return [passes]
+
+
+class _IntoLibrary(_TakingIndices):
+    """That compiler, into a `_Library`."""
+
+    def define_pipelines(self) -> Any:
+        """Return its passes."""
         state = self.state
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
