@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bounds.checker import check, load
@@ -16,6 +17,7 @@ from bounds.cli import run
 from bounds.results import claims
 from fluid.simulation.policy_names import HOMES
 from tests.frozen.cases import CASES, LOSS, PATHS, QUEUE, SLOTTED
+from tests.frozen.indices import refusing
 from tests.frozen.record import ANSWERS, CERTIFICATES, answered, differences, packed
 from tests.frozen.refusals import REFUSED
 
@@ -54,6 +56,16 @@ def test_paths_as_python() -> None:
     found = json.loads(done.stdout)
     wrong = {name: list(differences(RECORD[name], found[name]))[:3] for name in PATHS}
     assert not {name: lines for name, lines in wrong.items() if lines}
+
+
+def test_a_negative_index_is_refused() -> None:
+    array = refusing(np.arange(6).reshape(2, 3))
+    array[1, 2] = array[0, 0]
+    for key in (-1, (1, -1)):
+        with pytest.raises(AssertionError):
+            array[key]
+        with pytest.raises(AssertionError):
+            array[key] = 7
 
 
 @pytest.mark.parametrize("file", sorted(CERTIFICATES.iterdir()), ids=lambda file: file.stem)

@@ -18,7 +18,9 @@ from typing import Any
 
 from bounds.checker import digest
 from bounds.cli import run
+from fluid.simulation.runner import Runner
 from tests.frozen.cases import CASES, PATHS
+from tests.frozen.indices import refusing
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
@@ -82,7 +84,9 @@ def _in_first_format(text: str) -> str:
 
 
 def paths_as_python() -> None:
-    """Print the answers of all policies' paths; run with ``NUMBA_DISABLE_JIT=1``."""
+    """Print the answers of all policies' paths; run with ``NUMBA_DISABLE_JIT=1``. No index may be negative."""
+    as_python = Runner._as_python
+    Runner._as_python = lambda self, *arguments: as_python(self, *map(refusing, arguments))  # type: ignore[method-assign]
     print(json.dumps({name: packed(answered(arguments)) for name, arguments in PATHS.items()}))
 
 

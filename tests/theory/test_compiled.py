@@ -167,12 +167,32 @@ def behind_all(values: Any) -> int:
     return int(values[-1])
 
 
-def test_indices_count_from_the_end() -> None:
-    """The number before the view is in the same memory: what reads it has not added the length."""
+@inner
+def entry_at(table: Any, row: int, column: int) -> int:
+    return int(table[row, column] + table[row, 0])
+
+
+@inner
+def write_at(values: Any, place: int) -> None:
+    values[place] = 100
+
+
+def test_indices_of_kernels_and_of_checked_functions_count_from_the_end() -> None:
     view = np.arange(10)[5:]
-    calls = [at, *(way(at.py_func) for way in (kernel, checked, routine))]  # type: ignore[attr-defined]
-    assert [call(view, -2) for call in calls] == [view[-2]] * 4
+    assert [way(at.py_func)(view, -2) for way in (kernel, checked)] == [view[-2]] * 2  # type: ignore[attr-defined]
     assert behind_all(view) == view[-1]
+
+
+@linked
+def test_indices_of_steps_are_taken_as_they_are() -> None:
+    """The number before the view is in the same memory: a step that reads it has not added the length."""
+    numbers = np.arange(10)
+    view, table = numbers[5:], numbers.reshape(2, 5)[1:]
+    assert [at(view, -2), routine(at.py_func)(view, -2), at(view, np.int32(-2))] == [3] * 3  # type: ignore[attr-defined]
+    assert entry_at(table, -1, 4) == 4 + 0
+    assert kernel(entry_at.py_func)(table, -1, 4) == 9 + 5  # type: ignore[attr-defined]
+    write_at(view, -2)
+    assert numbers.tolist() == [0, 1, 2, 100, 4, 5, 6, 7, 8, 9]
 
 
 def test_a_callee_compiled_in_another_way_is_other_code() -> None:

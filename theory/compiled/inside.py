@@ -33,6 +33,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NoPythonSupportedFeatureValidation
+from numba.core.types.containers import BaseTuple, Tuple
 
 from theory.compiled.code_cache import CachedKernel
 
@@ -152,8 +153,8 @@ def _taken(statement: Any, signature: Any) -> Any:
 
 def _unsigned(kind: Any) -> Any:
     """Return the type of an index, or of several, that are taken as they are; constants and slices stay."""
-    if isinstance(kind, types.BaseTuple):
-        return types.Tuple([_unsigned(one) for one in kind])
+    if isinstance(kind, BaseTuple):
+        return Tuple([_unsigned(one) for one in kind])
     return types.uintp if kind in types.signed_domain else kind
 
 

@@ -51,8 +51,8 @@ def step(function: Function) -> Function:
 
     Counting references costs two atomic operations for each array of a state at each call; an event loop over a state
     of a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes
-    arrays, since what it calls is compiled in its way. An index that is computed is not negative: compiled code does not
-    ask whether it counts from the end (`theory.compiled.inside`).
+    arrays, since what it calls is compiled in its way. An index that is computed must not be negative: compiled code
+    does not ask whether it counts from the end (`theory.compiled.inside`).
     """
     return _compiled(function, "step")
 

@@ -74,7 +74,7 @@ def _ein_series(z: NDArray[Any]) -> NDArray[Any]:
     total = np.zeros_like(z)
     for n in range(16, 0, -1):
         total = total * z - (-1) ** n / (n * factorial(n))
-    return total * z
+    return np.asarray(total * z)
 
 
 def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.0) -> NDArray[Any]:
