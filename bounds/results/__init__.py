@@ -157,16 +157,3 @@ def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outco
         with uncollected() if level is Level.quick else nullcontext():
             checked.append(verify(one, level))
     return [(one.outcome, one.seconds) for one in checked]
-
-
-def control(claim_: Claim, broken: str, level: Level = Level.quick) -> Outcome:
-    """Check the claim with one of its breaks: the outcome must not be the registered one.
-
-    Raises
-    ------
-    ValueError
-        A name that is none of the claim's breaks.
-    """
-    if broken not in claim_.breaks:
-        raise ValueError(f"{claim_.id} has no break {broken!r}")
-    return claim_.outcome(level, broken)

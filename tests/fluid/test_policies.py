@@ -54,16 +54,15 @@ def operations(name: str, servers: int, events: int, options: dict[str, Any]) ->
     found = policy(name)
     rates = sum(float(t.workload) for t in instance.types)
     warm = LossScenario(instance, servers, 6.0, 1.0, options=options)
-    setting = Setting(instance, servers, options)
-    # the state that the compiled loop leaves after the warm-up, taken over through a policy that hands it out
-    state = found.prepare(setting)
-    held = [state]
-    run_once(Policy(found.name, "loss", lambda _: held[0], found.place, found.depart, found.refresh,
-                    found.moves_jobs, found.reserves, found.answer), warm, 1)  # fmt: skip
-    counted = type(state)(*(array.view(Counting) for array in held[0]))
-    initial = np.asarray(counted.counts).copy()
-    scenario = LossScenario(instance, servers, events / (2 * rates * servers), 0.0, options=options, initial=initial)
+    state = found.prepare(Setting(instance, servers, options))
     with pytest.MonkeyPatch.context() as patch:  # an author's policy would be checked at each call, and copied for it
+        patch.setattr("fluid.simulation.driver.prepared", lambda *_, **__: state)
+        run_once(found, warm, 1)
+        # the state that the compiled loop leaves
+        counted = type(state)(*(array.view(Counting) for array in state))
+        initial = np.asarray(counted.counts).copy()
+        horizon = events / (2 * rates * servers)
+        scenario = LossScenario(instance, servers, horizon, 0.0, options=options, initial=initial)
         patch.setattr("fluid.simulation.driver.prepared", lambda *_, **__: counted)
         Counting.accesses = 0
         run = run_once(found, scenario, 2, python=True)
