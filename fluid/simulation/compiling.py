@@ -19,7 +19,8 @@ from fluid.parallel import end_with
 from theory.compiled import cache_prefix, has_machine_code
 
 PATIENCE = 2.0
-"""Seconds that a run goes on as Python before another process begins to compile."""
+"""Seconds that a run goes on as Python before another process begins to compile, which takes several: a shorter run
+spends nothing on it."""
 
 PART = 1_000
 """Events run as Python between two looks at the compiler."""

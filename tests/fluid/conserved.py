@@ -77,7 +77,7 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     assert (state.free >= 0).all(), "no server is over its capacity"
     assert (np.bincount(where, minlength=len(used)) == state.jobs).all()
     assert len(where) == ends.size[0]
-    assert next_slot(ends, int(measures.now[0]), NEVER) > measures.now[0], "whatever is due has ended"
+    assert next_slot(ends, NEVER) > measures.now[0], "whatever is due has ended"
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:

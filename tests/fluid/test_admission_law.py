@@ -153,6 +153,17 @@ def test_renewal_with_fast_scale_outs_is_uniformisation(r: float, sigma: float, 
     assert endless.absorbed[2, -1] == 0
 
 
+def test_pairs_are_solved_together_as_each_alone() -> None:
+    """Slow, fast and endless scale-outs of several sizes, in no order."""
+    pairs = np.array(list(product((0.4, 31.0, 700.0, 1e10, 25.0), (2.0, 0.0, 0.3))))
+    r, sigma = np.random.default_rng(1).permutation(pairs).T
+    together = renewal.first_visits(r, sigma, 2, renewal.RANGE, 60)
+    for i in range(len(r)):
+        alone = renewal.first_visits(r[i : i + 1], sigma[i : i + 1], 2, renewal.RANGE, 60)
+        for name in ("absorbed", "first", "second"):
+            assert getattr(together, name)[i] == pytest.approx(getattr(alone, name)[0], rel=1e-9, abs=1e-12), name
+
+
 def nodes_of(law: Gamma, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Equally spaced nodes of the logarithm, and their weights."""
     from scipy.special import gammainccinv, gammaincinv

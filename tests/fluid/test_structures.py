@@ -97,29 +97,24 @@ def test_entries_leave_by_time_and_ties_in_the_order_in_which_they_came(data: st
 
 @given(st.data())
 def test_jobs_of_a_slot_leave_in_the_order_in_which_they_came(data: st.DataObject) -> None:
-    """Slots are few, so that jobs share them, near ones and far ones, or have equal last bits."""
-    add, take, following = plain(slot_ends.push), plain(slot_ends.pop), plain(slot_ends.next_slot)
-    ends, now, added = slot_ends.new_slot_ends(4), data.draw(st.sampled_from((0, 1000, 2**60))), 0
+    """Slots are few, so that jobs share them, or a multiple of `RECENT` apart, so that one is forgotten for another."""
+    add, take = plain(slot_ends.push), plain(slot_ends.pop)
+    ends, now, added = slot_ends.new_slot_ends(4), data.draw(st.sampled_from((0, 2**60))), 0
     jobs: list[tuple[float, int]] = []
-    for served in data.draw(
-        st.lists(st.none() | st.sampled_from((1, 2, 3, 1022, 1023, 1024, 1025, 2047, 10_000)), max_size=60)
-    ):
+    for served in data.draw(st.lists(st.none() | st.sampled_from((1, 2, 3, 1024, 1025, 2048, 10_000)), max_size=60)):
         if served is not None:
             if len(jobs) == len(ends.rows):
                 ends = slot_ends.enlarged(ends)
-            add(ends, now, now + served, added)
+            add(ends, now + served, added)
             jobs.append((now + served, added))
             added += 1
         elif jobs:
-            first = int(min(jobs)[0])
-            assert following(ends, now, 2**62) == first
-            now = first - (first - now) // 2  # a loop goes on to the next end, or to a job that comes before it
+            now = int(min(jobs)[0])  # a loop goes on to the slot of the next end
             while jobs and min(jobs)[0] == now:
-                assert take(ends, now) == reference.pop(jobs)
-            assert take(ends, now) == slot_ends.NO_JOB
+                assert slot_ends.next_slot(ends, 2**62) == now
+                assert take(ends) == reference.pop(jobs)
         assert sorted(slot_ends.in_service(ends)) == sorted(what for _, what in jobs)
         assert ends.size[0] == len(jobs)
     while jobs:
-        now = following(ends, now, -1)
-        assert take(ends, now) == reference.pop(jobs)
-    assert following(ends, now, -1) == -1
+        assert take(ends) == reference.pop(jobs)
+    assert slot_ends.next_slot(ends, -1) == -1

@@ -132,7 +132,7 @@ class _TakeIndices(FunctionPass):  # type: ignore[misc]
     _name = "packproof_take_indices"
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # abstract in numba
 
     def run_pass(self, state: Any) -> bool:
         """Change the types of reads and writes of arrays; numba converts each index to the type that it finds there."""

@@ -32,7 +32,7 @@ from fluid.simulation.slotted.state import (
     join,
 )
 from fluid.simulation.state import MOVES, PolicyError
-from fluid.simulation.structures.slot_ends import NO_JOB, SlotEnds, next_slot, pop, push
+from fluid.simulation.structures.slot_ends import SlotEnds, next_slot, pop, push
 from theory.compiled import step
 
 NEVER = 2**62
@@ -83,7 +83,7 @@ def run(
         first = coming.at[0]
         if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        slot = min(next_arrival(coming), next_slot(jobs.ends, int(measures.now[0]), NEVER))
+        slot = min(next_arrival(coming), next_slot(jobs.ends, NEVER))
         if state.done[SOON] != 0:
             slot = min(slot, int(measures.now[0]) + 1)
         last = end_of_slot(coming.times, first, slot)
@@ -128,8 +128,8 @@ def spare_places(state: SlottedCommon, ends: SlotEnds) -> int:
 @step
 def departures(state: SlottedCommon, ends: SlotEnds, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
     """Let the jobs leave that end in a slot, in the order in which they began."""
-    what = pop(ends, slot)
-    while what != NO_JOB:
+    while next_slot(ends, NEVER) == slot:
+        what = pop(ends)
         server, job_class = what >> CLASS_BITS, what & ((1 << CLASS_BITS) - 1)
         group = group_of(measures, job_class)
         measures.events[0] += 1
@@ -139,7 +139,6 @@ def departures(state: SlottedCommon, ends: SlotEnds, measures: Measures, b: int,
         note(measures, DEPARTURE, job_class, server, -1)
         end(state, job_class, server)
         depart(state, server, job_class, policy_rng)
-        what = pop(ends, slot)
 
 
 @step
@@ -200,5 +199,5 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now, now + jobs.waiting[at, WORK], (server << CLASS_BITS) + job_class)
+        push(jobs.ends, now + jobs.waiting[at, WORK], (server << CLASS_BITS) + job_class)
     state.done[MOVES] = 0
