@@ -256,7 +256,7 @@ class Pool:
     def holds(self, k: Configuration) -> bool:
         """Return whether a configuration is feasible."""
         bits = longest(k) + longest(self.capacity)
-        spend((4 + len(k)) * (len(self.capacity) + len(self.generators)) * (1 + squared(bits)))
+        spend((6 + len(k)) * (len(self.capacity) + len(self.generators)) * (1 + squared(bits)))
         if self.generators:
             return any(all(a <= b for a, b in pairs(k, top)) for top in self.generators)
         return all(
@@ -272,7 +272,7 @@ class Pool:
 
 def most_of(free: Sequence[int], demand: Sequence[int]) -> int:
     """Return how many jobs of one demand fit a free capacity."""
-    return min([c // d for c, d in pairs(free, demand) if d])
+    return min([c // d for c, d in zip(free, demand, strict=True) if d])
 
 
 @dataclass(frozen=True)
@@ -384,14 +384,14 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     demands = [pool.demands[j] for j in kinds]
     bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
     width = len(pool.capacity)
-    units = 30 + len(bounds[0]) * (1 + width + squared(bits) // 4)
+    units = 40 + len(bounds[0]) * (1 + width + squared(bits) // 3)
     most = 1 + MAX_TABLE // (300 + (1 + width) * (40 + bits // 8))  # states that are remembered: bytes of each
     best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
     decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
     while decisions:
         spend(units)
         i, free, before, slots = decisions.pop()
-        left = tuple([c - slots * d for c, d in pairs(free, demands[i])])
+        left = tuple([c - slots * d for c, d in zip(free, demands[i], strict=True)])
         value = before + slots * weights[kinds[i]]
         best = max(best, value)
         deeper, fewer = True, slots > 0
@@ -460,7 +460,8 @@ def prices_of(capacity: Sequence[int], demands: Sequence[Sequence[int]], weights
         spend(len(table) * len(head) * (3 + squared(longest(x for row in table for x in row))))
         table = [row if row is head else cleared(row, head, column, last) for row in table]
         last = head[column]
-    return [max(0, x) for x in table[-1][n : n + width]]
+    prices = [max(0, x) for x in table[-1][n : n + width]]
+    return [price // (gcd(*prices) or 1) for price in prices]  # short numbers, where one resource alone has a price
 
 
 def cleared(row: Sequence[int], head: Sequence[int], column: int, last: int) -> list[int]:
@@ -918,10 +919,10 @@ def amounts(value: Any, where: str) -> dict[str, Fraction]:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The servers of a cluster: what one server of each class has, what the whole class has, and everything."""
+    """The servers of a cluster: what one server of each class has, how many there are, and everything together."""
 
     one: dict[str, dict[str, Fraction]]
-    whole_class: dict[str, dict[str, Fraction]]
+    counts: dict[str, int]
     everything: dict[str, Fraction]
     names: set[str]
 
@@ -934,20 +935,20 @@ class Cluster:
 def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
     """Read the servers; pooled: all servers as one."""
     one: dict[str, dict[str, Fraction]] = {}
-    whole_class: dict[str, dict[str, Fraction]] = {}
+    counts: dict[str, int] = {}
     for table in items(tables, "instance.server"):
         name, capacity, count = fields(table, "a server", "name", "capacity", "count")
         require(name_of(name, "a server's name") not in one, "server names stand twice")
         one[name] = amounts(capacity, "a capacity")
         require(any(one[name].values()), "a server has no positive capacity")
-        require(whole(count, "a count") > 0, "a server's count is 0")
-        whole_class[name] = {r: count * c for r, c in one[name].items()}
+        counts[name] = whole(count, "a count")
+        require(count > 0, "a server's count is 0")
     resources = {r for c in one.values() for r in c}
     spend(len(resources) * len(one))
-    everything = {r: add_up(c[r] for c in whole_class.values() if r in c) for r in sorted(resources)}
+    everything = {r: add_up(counts[s] * c[r] for s, c in one.items() if r in c) for r in sorted(resources)}
     if pooled and len(one) > 1:
-        return Cluster({"pool": everything}, {"pool": everything}, everything, set(one))
-    return Cluster(one, whole_class, everything, set(one))
+        return Cluster({"pool": everything}, {"pool": 1}, everything, set(one))
+    return Cluster(one, counts, everything, set(one))
 
 
 def share_model(instance: Any, *, pooled: bool) -> Share:
@@ -1011,8 +1012,7 @@ def _part(
     room = {r: seen.get(r, c) for r, c in one.items() if c}
     if not all(room.get(r, 0) > 0 for r in need):
         return None
-    scale = next((cluster.whole_class[server][r] / one[r] for r in one if one[r]), Fraction(1))
-    return {r: work(work(d / room[r]) / scale) for r, d in need.items()}
+    return {r: work(work(d / room[r]) / cluster.counts[server]) for r, d in need.items()}
 
 
 LEVELLED = ("c-drfh", "cdrf", "tsf")
