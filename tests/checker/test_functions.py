@@ -139,9 +139,9 @@ def test_hard_knapsacks() -> None:
 
 def test_states_are_forgotten_when_they_take_too_much_memory() -> None:
     """One state less of memory, and a search decides again what it knew: work by work as the formula says."""
-    short = additive([23], [[4], [7], [6], [3]]), [29, 50, 44, 22], 300 + 2 * (40 + 8 // 8), 6, 645, 837
+    short = additive([23], [[4], [7], [6], [3]]), [29, 50, 44, 22], 300 + 2 * (40 + 8 // 8), 6, 805, 1057
     rows = [[3, 7], [6, 7], [5, 5], [5, 5]]
-    long = additive([27, 21], rows), [w << 64 for w in (73, 93, 71, 73)], 300 + 3 * (40 + 78 // 8), 3, 1387, 1543
+    long = additive([27, 21], rows), [w << 64 for w in (73, 93, 71, 73)], 300 + 3 * (40 + 78 // 8), 3, 1667, 1863
     for pool, weights, state, most, before, after in (short, long):
         search = lambda pool=pool, weights=weights: checker.greatest(pool, weights, range(4))  # noqa: E731
         assert limited("MAX_TABLE", most * state, units, search) == before
@@ -185,14 +185,14 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 20 + 3 * (1 + 3)
     assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 20 + 2 * (1 + 3 * (1 + checker.squared(5003)))
     one = additive([7], [[2]])  # a pivot, bounds at one price, and one decision: three jobs
-    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 30 + 1 * (1 + 1 + 0)
+    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 40 + 1 * (1 + 1 + 0)
     assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
     assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
-    pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(5001 + 3 + 5001))
-    decision += checker.squared(5001 + 3) // 4
+    pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(1 + 3 + 5001))  # the price is 1
+    decision += checker.squared(5001 + 3) // 3
     assert units(lambda: checker.greatest(one, [long], [0])) == 20 + 2 * 1 + pivot + bounds + decision
-    assert units(lambda: pool.holds((1, 2))) == (4 + 2) * 2
-    assert units(lambda: explicit.holds((long, 2))) == (4 + 2) * 3 * (1 + checker.squared(5001))
+    assert units(lambda: pool.holds((1, 2))) == (6 + 2) * 2
+    assert units(lambda: explicit.holds((long, 2))) == (6 + 2) * 3 * (1 + checker.squared(5001))
     assert [checker.squared(64 * n) for n in (0, 1, 5, 50)] == [0, 0, 5, 500]
     assert checker.squared(64 * 50 - 1) == 49**2 // 5
     assert units(lambda: checker.work(F(long, 3**5000))) == 40 + checker.squared(5001 + (3**5000).bit_length())
