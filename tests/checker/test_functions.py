@@ -188,9 +188,10 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 40 + 1 * (1 + 1 + 0)
     assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
     assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
-    pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(1 + 3 + 5001))  # the price is 1
-    decision += checker.squared(5001 + 3) // 3
-    assert units(lambda: checker.greatest(one, [long], [0])) == 20 + 2 * 1 + pivot + bounds + decision
+    two = additive([2], [[2], [2]])  # the price is 1, and the first decision ends the search: nothing is left
+    pivot, bounds = 2 * 4 * (3 + checker.squared(5001)), 2 * 3 * (3 + checker.squared(1 + 2 + 5001))
+    decision += checker.squared(5001 + 2) // 3
+    assert units(lambda: checker.greatest(two, [long, long], [0, 1])) == 20 + 3 * 1 + pivot + bounds + decision
     assert units(lambda: pool.holds((1, 2))) == (6 + 2) * 2
     assert units(lambda: explicit.holds((long, 2))) == (6 + 2) * 3 * (1 + checker.squared(5001))
     assert [checker.squared(64 * n) for n in (0, 1, 5, 50)] == [0, 0, 5, 500]
