@@ -28,9 +28,9 @@ from typing import Any, TypeVar
 
 FORMATS = ("packproof/1", "packproof/2")
 """Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
-BUDGET = 60_000_000
-"""Units of work that one document may take, of a tenth of a microsecond or a little more: 10 s at most. It
-bounds the memory too, since every cell of a table is a unit."""
+BUDGET = 40_000_000
+"""Units of work that one document may take, of a tenth of a microsecond, and a quarter where machines are slow: 10 s at
+most. It bounds the memory too, since every cell of a table is a unit."""
 MAX_BYTES = 64 * 2**20
 """Largest certificate that is read."""
 MAX_DIGITS = 4_000
@@ -107,7 +107,7 @@ def squared(bits: int) -> int:
 
 def longest(numbers: Iterable[int]) -> int:
     """Return the bits of the longest of some whole numbers."""
-    return max((number.bit_length() for number in numbers), default=0)
+    return max(map(int.bit_length, numbers), default=0)
 
 
 def work(number: Fraction) -> Fraction:
@@ -116,7 +116,7 @@ def work(number: Fraction) -> Fraction:
     return number
 
 
-def add_up(numbers: Iterable[Fraction]) -> Fraction:
+def add_up(numbers: Iterable[Fraction | int]) -> Fraction:
     """Return the sum of exact numbers."""
     result = Fraction(0)
     for number in numbers:
@@ -424,7 +424,7 @@ def bounds_of(pool: Pool, weights: Sequence[int], kinds: list[int]) -> tuple[lis
     prices = prices_of(pool.capacity, [pool.demands[j] for j in kinds], [weights[j] for j in kinds])
     tried = [prices, *([int(r == s) for s in range(width)] for r in range(width if width > 1 else 0))]
     bits = longest(prices) + longest(pool.capacity) + longest(weights)
-    spend(len(kinds) * len(tried) * (2 + width) * (3 + squared(bits)))
+    spend(len(kinds) * len(tried) * (10 + width) * (6 + squared(bits)))
 
     def cost(price: list[int], j: int) -> int:
         return sum(map(mul, price, pool.demands[j]))
@@ -631,7 +631,7 @@ def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, 
 def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
     """Return the sum of price times amount."""
     spend(len(prices))
-    return add_up(Fraction(p) * a for p, a in pairs(prices, amounts) if p and a)
+    return add_up(p * a for p, a in pairs(prices, amounts) if p and a)
 
 
 def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
@@ -741,7 +741,7 @@ def require_kept(
     alone: list[Fraction],
     left: list[int],
     exhausted: list[int],
-    before: list[list[Fraction]],
+    before: list[tuple[list[Fraction], Fraction]],
     node: Any,
 ) -> None:
     """Require prices that refute every order in which greedy exhausts some types and goes on with those left.
@@ -750,7 +750,7 @@ def require_kept(
     with it. Where all types end, all work is served, and greedy is optimal again.
     """
     slots = stage_slots(m, left)
-    path = [*before, slots]
+    path = [*before, (slots, total(m.rewards, slots))]
     prices, after = fields(node, "an order", "prices", "after")
     require_price(m, ratio, exhausted, path if exhausted else [], prices)
     ends = [j for j in left if slots[j]] if len(left) > 1 else []
@@ -768,7 +768,7 @@ def require_price(
     m: Model,
     ratio: Fraction,
     exhausted: list[int],
-    path: list[list[Fraction]],
+    path: list[tuple[list[Fraction], Fraction]],
     prices: Any,
     least: Fraction | None = None,
 ) -> None:
@@ -783,8 +783,8 @@ def require_price(
     for j, price in pairs(exhausted, fields(prices, "prices", *(m.names[j] for j in exhausted))):
         b[j] = rational(price, "a price", least=0)
     tau = worth(m, [max(Fraction(0), ratio * reward - price) for reward, price in pairs(m.rewards, b)])
-    for slots in path:
-        require(total(b, slots) + tau <= total(m.rewards, slots), "the prices do not refute an order")
+    for slots, reward in path:
+        require(total(b, slots) + tau <= reward, "the prices do not refute an order")
     require(least is None or tau <= least, "the prices do not refute the orders that follow")
 
 

@@ -139,9 +139,9 @@ def test_hard_knapsacks() -> None:
 
 def test_states_are_forgotten_when_they_take_too_much_memory() -> None:
     """One state less of memory, and a search decides again what it knew: work by work as the formula says."""
-    short = additive([23], [[4], [7], [6], [3]]), [29, 50, 44, 22], 300 + 2 * (40 + 8 // 8), 6, 805, 1057
+    short = additive([23], [[4], [7], [6], [3]]), [29, 50, 44, 22], 300 + 2 * (40 + 8 // 8), 6, 1033, 1285
     rows = [[3, 7], [6, 7], [5, 5], [5, 5]]
-    long = additive([27, 21], rows), [w << 64 for w in (73, 93, 71, 73)], 300 + 3 * (40 + 78 // 8), 3, 1667, 1863
+    long = additive([27, 21], rows), [w << 64 for w in (73, 93, 71, 73)], 300 + 3 * (40 + 78 // 8), 3, 2387, 2583
     for pool, weights, state, most, before, after in (short, long):
         search = lambda pool=pool, weights=weights: checker.greatest(pool, weights, range(4))  # noqa: E731
         assert limited("MAX_TABLE", most * state, units, search) == before
@@ -185,11 +185,11 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 20 + 3 * (1 + 3)
     assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 20 + 2 * (1 + 3 * (1 + checker.squared(5003)))
     one = additive([7], [[2]])  # a pivot, bounds at one price, and one decision: three jobs
-    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 40 + 1 * (1 + 1 + 0)
+    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 11 * (6 + 0), 40 + 1 * (1 + 1 + 0)
     assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
     assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
     two = additive([2], [[2], [2]])  # the price is 1, and the first decision ends the search: nothing is left
-    pivot, bounds = 2 * 4 * (3 + checker.squared(5001)), 2 * 3 * (3 + checker.squared(1 + 2 + 5001))
+    pivot, bounds = 2 * 4 * (3 + checker.squared(5001)), 2 * 11 * (6 + checker.squared(1 + 2 + 5001))
     decision += checker.squared(5001 + 2) // 3
     assert units(lambda: checker.greatest(two, [long, long], [0, 1])) == 20 + 3 * 1 + pivot + bounds + decision
     assert units(lambda: pool.holds((1, 2))) == (6 + 2) * 2

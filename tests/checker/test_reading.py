@@ -28,7 +28,7 @@ def beyond(units: int) -> str:
 
 def test_the_limits_are_as_published() -> None:
     assert checker.FORMATS == ("packproof/1", "packproof/2")
-    assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (60_000_000, 2**26, 4000)
+    assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (40_000_000, 2**26, 4000)
     assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**8)
     assert (checker.MAX_SIMPLICES, checker.MAX_PIVOTS) == (10**5, 50)
 
