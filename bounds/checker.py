@@ -285,6 +285,8 @@ class Model:
     pools: list[Pool]
     chosen: dict[tuple[int, ...], list[Configuration]] = field(default_factory=dict)
     """MaxReward by pool of the sets of types for which it was computed."""
+    decided: dict[tuple[Fraction | int, ...], Fraction] = field(default_factory=dict)
+    """What an average server holds at most, at the prices for which it was decided."""
 
     def configuration(self, value: Any, where: str) -> Configuration:
         """Read a configuration given as {type: slots}."""
@@ -782,7 +784,7 @@ def require_price(
     b = [Fraction(0)] * len(m.names)
     for j, price in pairs(exhausted, fields(prices, "prices", *(m.names[j] for j in exhausted))):
         b[j] = rational(price, "a price", least=0)
-    tau = worth(m, [max(Fraction(0), ratio * reward - price) for reward, price in pairs(m.rewards, b)])
+    tau = worth(m, [max(Fraction(0), work(ratio * reward - price)) for reward, price in pairs(m.rewards, b)])
     for slots, reward in path:
         require(total(b, slots) + tau <= reward, "the prices do not refute an order")
     require(least is None or tau <= least, "the prices do not refute the orders that follow")
@@ -1262,8 +1264,11 @@ def are_coprime(numbers: Sequence[Fraction]) -> bool:
 
 
 def worth(m: Model, prices: Sequence[Fraction | int]) -> Fraction:
-    """Return the most that an average server can hold at given prices."""
-    return add_up(pool.share * greatest_value(pool, prices) for pool in m.pools)
+    """Return the most that an average server can hold at given prices; it is decided once for the same prices."""
+    key = tuple(prices)
+    if key not in m.decided:
+        m.decided[key] = add_up(pool.share * greatest_value(pool, prices) for pool in m.pools)
+    return m.decided[key]
 
 
 Point = list[int]

@@ -228,6 +228,10 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     model = checker.Model(["a", "b"], [F(1, 2**5000), F(1)], [F(1), F(1)], [pool, pool])
     assert units(lambda: checker.max_rewards(model, [1, 0])) == 2 + 2 * 2 + 2 * packed
     assert units(lambda: checker.max_rewards(model, [0, 1])) == 2  # known by now
+    assert units(lambda: checker.worth(model, prices)) > units(lambda: checker.worth(model, list(prices))) == 0
+    assert units(lambda: checker.worth(model, prices[::-1])) > 0
+    for each, most in (([F(3), F(1)], 3 * 3 + 4), ([3, 1], 3 * 3 + 4), ([1, 3], 3 + 3 * 4)):
+        assert checker.worth(model, each) == 2 * most
     for bits, words in ((601, 18), (640, 20)):
         most = 2 ** (bits - 1)
         wide = checker.Pool("p", F(1), (), (), ((most, 1),))
