@@ -272,7 +272,7 @@ class Pool:
 
 def most_of(free: Sequence[int], demand: Sequence[int]) -> int:
     """Return how many jobs of one demand fit a free capacity."""
-    return min([c // d for c, d in zip(free, demand, strict=True) if d])
+    return min([c // d for c, d in pairs(free, demand) if d])
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     while decisions:
         spend(units)
         i, free, before, slots = decisions.pop()
-        left = tuple([c - slots * d for c, d in zip(free, demands[i], strict=True)])
+        left = tuple([c - slots * d for c, d in pairs(free, demands[i])])
         value = before + slots * weights[kinds[i]]
         best = max(best, value)
         deeper, fewer = True, slots > 0
@@ -463,7 +463,8 @@ def prices_of(capacity: Sequence[int], demands: Sequence[Sequence[int]], weights
         table = [row if row is head else cleared(row, head, column, last) for row in table]
         last = head[column]
     prices = [max(0, x) for x in table[-1][n : n + width]]
-    return [price // (gcd(*prices) or 1) for price in prices]  # short numbers, where one resource alone has a price
+    shared = gcd(*prices) or 1  # where one resource alone has a price, it is 1, and not as long as the weights
+    return [price // shared for price in prices]
 
 
 def cleared(row: Sequence[int], head: Sequence[int], column: int, last: int) -> list[int]:
