@@ -120,14 +120,3 @@ class Source:
                     root = root.value
                 if root is not target and isinstance(root, ast.Name) and root.id in foreign:
                     yield f"{self.path.name} {ast.unparse(target)}"
-
-
-def share_of_pointing(sources: list[Source]) -> float:
-    """The share of single assignments whose name only points."""
-    names = [name for source in sources for name in source.assigned]
-    return sum(name in POINTING for name in names) / len(names)
-
-
-def comments_a_hundred(sources: list[Source]) -> float:
-    """Lines with a comment in a hundred lines of code."""
-    return 100 * sum(len(source.comments) for source in sources) / sum(len(source.code) for source in sources)
