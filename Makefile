@@ -73,17 +73,17 @@ proofs:
 # make mutants MUTANTS="--every 10" POLICIES="--only vqs- bf-" DRAWN="--every 400"
 mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
-	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS); checker=$$?; \
-		nice $(BIN)/python -m tests.mutants $(POLICIES); named=$$?; \
-		nice $(BIN)/python -m tests.mutants.drawn $(DRAWN) && exit $$((checker > named ? checker : named))
+	nice $(BIN)/python -m tests.tools.checker.mutants $(MUTANTS); checker=$$?; \
+		nice $(BIN)/python -m tests.tools.mutants $(POLICIES); named=$$?; \
+		nice $(BIN)/python -m tests.tools.mutants.drawn $(DRAWN) && exit $$((checker > named ? checker : named))
 
 # Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready
-	$(BIN)/python -m tests.attacks $(ATTACKS)
+	$(BIN)/python -m tests.tools.attacks $(ATTACKS)
 
 # Kills, full disks, damaged stores, lost workers, clocks that jump and the like: make faults FAULTS="--small kills"
 faults: .venv/ready
-	$(BIN)/python -m tests.faults $(FAULTS)
+	$(BIN)/python -m tests.tools.faults $(FAULTS)
 
 clean:
 	$(MAKE) -C proofs clean

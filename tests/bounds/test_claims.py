@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 @cache
 def verified() -> dict[str, Outcome]:
-    """Return the outcomes of a run of ``packproof verify --json`` of this tree, where `PACKPROOF_VERIFIED` names one."""
+    """Return the outcomes of ``packproof verify --json`` on this tree, where `PACKPROOF_VERIFIED` names the file."""
     file = os.environ.get("PACKPROOF_VERIFIED")
     rows = json.loads(Path(file).read_text()) if file else []
     return {row["id"]: Outcome(row["computed"], row["holds"]) for row in rows}
