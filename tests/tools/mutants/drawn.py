@@ -2,9 +2,9 @@
 
 The mutants are those of cosmic-ray, as for the checker (`tests.tools.checker.mutants`), but for removed decorators,
 which say how a function is compiled and not what it does. Every N-th of all files together is taken. A mutant is an
-edit of a copy of the project; it is noticed by the first of the claims and tests that `mutants.toml` names for its file that
-fails or takes several times the processor time that it takes without a mutant. Verdicts are written as they come,
-and a run that is started again goes on where the last one ended.
+edit of a copy of the project; it is noticed by the first of the claims and tests that `mutants.toml` names for its
+file that fails or takes several times the processor time that it takes without a mutant. Verdicts are written as they
+come, and a run that is started again goes on where the last one ended.
 """
 
 from __future__ import annotations
