@@ -8,18 +8,36 @@ POLICIES ?=
 DRAWN ?=
 ATTACKS ?=
 FAULTS ?=
+VERIFY ?=
 
 CLAIMS ?=
 
-.PHONY: install verify test lint docs docs-run foreign proofs bench soak mutants attacks faults clean
+.PHONY: install verify test test-all nightly release lint docs docs-run foreign proofs bench soak mutants attacks faults figures clean
 
 install: .venv/ready
 
 verify: .venv/ready
-	$(BIN)/packproof verify
+	$(BIN)/packproof verify $(VERIFY)
 
+# Every room, command and claim, in about five minutes: the tests without a marker.
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 $(TESTS)
+
+# What CI runs: also slow tests, those of processes and systems, pictures, and pages of the documentation if they are built.
+test-all: .venv/ready
+	$(BIN)/python -m pytest -n 2 -m "not foreign and not soak" $(TESTS)
+
+# Hours: the matrix of versions, mutants, attacks, faults, foreign tools, long sweeps, tutorials, proofs from nothing.
+nightly: .venv/ready
+	.ci/nightly
+
+# The wheel and the source distribution in dist/, checked, after a night of tests on them.
+release: .venv/ready
+	.ci/release
+
+# Lines, names and comments of each room, for people: nothing depends on them.
+figures: .venv/ready
+	$(BIN)/python -m tests.tools.figures
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -27,10 +45,10 @@ lint: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The documentation, into docs/_build/html; warnings are errors.
+# The documentation, into docs/_build/html; warnings are errors. TUTORIALS=off leaves out what the tutorials print.
 docs: .venv/docs
 	@echo "building the documentation: about a quarter of an hour the first time, as the tutorials run; then only what changed"
-	nice $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	nice $(BIN)/python -m sphinx -q -W --keep-going $(if $(TUTORIALS),-D nb_execution_mode=$(TUTORIALS)) -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 # The stored run of the atlas: claims that it lacks, or CLAIMS=--all, or CLAIMS="ID ...".
@@ -46,7 +64,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks $(if $(OUT),--out $(OUT)) $(if $(COMPARE),--compare $(COMPARE))
 
 soak: .venv/ready
-	$(BIN)/python -m pytest -m soak
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n 2 -m soak $(TESTS)
 
 proofs:
 	$(MAKE) -C proofs
@@ -55,17 +73,17 @@ proofs:
 # make mutants MUTANTS="--every 10" POLICIES="--only vqs- bf-" DRAWN="--every 400"
 mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
-	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS); checker=$$?; \
-		nice $(BIN)/python -m tests.mutants $(POLICIES); named=$$?; \
-		nice $(BIN)/python -m tests.mutants.drawn $(DRAWN) && exit $$((checker > named ? checker : named))
+	nice $(BIN)/python -m tests.tools.checker.mutants $(MUTANTS); checker=$$?; \
+		nice $(BIN)/python -m tests.tools.mutants $(POLICIES); named=$$?; \
+		nice $(BIN)/python -m tests.tools.mutants.drawn $(DRAWN) && exit $$((checker > named ? checker : named))
 
 # Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready
-	$(BIN)/python -m tests.attacks $(ATTACKS)
+	$(BIN)/python -m tests.tools.attacks $(ATTACKS)
 
 # Kills, full disks, damaged stores, lost workers, clocks that jump and the like: make faults FAULTS="--small kills"
 faults: .venv/ready
-	$(BIN)/python -m tests.faults $(FAULTS)
+	$(BIN)/python -m tests.tools.faults $(FAULTS)
 
 clean:
 	$(MAKE) -C proofs clean

@@ -1,9 +1,11 @@
-"""What all tests share: the hypothesis profile, the real data where there is some, and a cluster of workers."""
+"""What all tests share: the hypothesis profile, markers by folder, the CPU time of a test, real data, and workers."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,82 @@ os.environ.setdefault("PACKPROOF_COMPILE", "first")  # compiled code is what tes
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background; tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+KINDS = {"processes", "systems", "pictures", "docs", "foreign", "soak"}
+"""Folders of `tests` whose tests have the marker of the same name; those of `systems` are `processes`."""
+
+MOST_CPU = 3.0
+"""CPU seconds that a test without a marker may take."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of a folder that is named for what its tests cost or need."""
+    tests = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(tests) and (kind := item.path.relative_to(tests).parts[0]) in KINDS:
+            item.add_marker("processes" if kind == "systems" else kind)
+
+
+class CompileClock:
+    """The CPU seconds that numba has spent compiling in this process, from when it was first looked at."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._listens = False
+
+    def look(self) -> float:
+        """Return the seconds so far."""
+        if not self._listens and "numba" in sys.modules:
+            from numba.core import event
+
+            clock = self
+
+            class Listener(event.Listener):
+                """Adds up compilations; those within others are part of them."""
+
+                depth = 0
+                since = 0.0
+
+                def on_start(self, _event: event.Event) -> None:
+                    if self.depth == 0:
+                        self.since = time.process_time()
+                    self.depth += 1
+
+                def on_end(self, _event: event.Event) -> None:
+                    self.depth -= 1
+                    if self.depth == 0:
+                        clock.seconds += time.process_time() - self.since
+
+            event.register("numba:compile", Listener())
+            self._listens = True
+        return self.seconds
+
+
+CLOCK = CompileClock()
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of the children that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test without a marker that takes long; what numba compiles, at an empty cache, does not count."""
+    start, compiled = cpu_seconds(), CLOCK.look()
+    result = yield
+    spent = cpu_seconds() - start - (CLOCK.look() - compiled)
+    if file := os.environ.get("PACKPROOF_TEST_TIMES"):
+        with Path(f"{file}.{os.getpid()}").open("a") as stream:
+            stream.write(f"{spent:.3f} {item.nodeid}\n")
+    compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"  # without, everything takes longer
+    if compiles and spent > MOST_CPU and not any(item.iter_markers(name) for name in (*KINDS, "slow")):
+        pytest.fail(
+            f"{spent:.1f} s of CPU: a test without a marker takes at most {MOST_CPU:g} (mark it slow, or shrink it)"
+        )
+    return result
 
 
 @pytest.fixture

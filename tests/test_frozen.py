@@ -18,8 +18,8 @@ from bounds.results import claims
 from fluid.simulation.policy_names import HOMES
 from tests.frozen.cases import CASES, LOSS, PATHS, QUEUE, SLOTTED
 from tests.frozen.indices import refusing
-from tests.frozen.record import ANSWERS, CERTIFICATES, answered, differences, packed
 from tests.frozen.refusals import REFUSED
+from tests.tools.frozen import ANSWERS, CERTIFICATES, answered, differences, packed
 
 RECORD: dict[str, Any] = json.loads(ANSWERS.read_text())
 
@@ -44,7 +44,7 @@ def test_answers(name: str) -> None:
 
 
 def test_paths_as_python() -> None:
-    code = "from tests.frozen.record import paths_as_python as run; run()"
+    code = "from tests.tools.frozen import paths_as_python as run; run()"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},

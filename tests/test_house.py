@@ -11,7 +11,7 @@ import pytest
 from importlinter import cli
 
 import packproof
-from tests.house import Source
+from tests.tools.source import Source
 
 ROOT = Path(__file__).parent.parent
 FILES = [path for floor in ("theory", "fluid", "bounds") for path in (ROOT / floor).rglob("*.py")]

@@ -1,4 +1,12 @@
-"""Worst cases: the exactly worst workload, rewards driven to their worst, and one search against any rule."""
+"""Worst cases: the exactly worst workload, rewards driven to their worst, and one search against any rule.
+
+Of greedy: `workload` has the worst workload of given types with the prices that prove it, `search` the worst rewards
+of a run, `by_size` with `chains` and `realisation` the worst instance of a size. Of any rule: `engine` is the search,
+`contained` runs it in a process that can be ended, `items`, `assignment`, `division` and `lies` are the spaces and
+judges, `answers` reads what rules return, `rules` finds rules by name, `documents` writes instances as files, `games`
+takes a search up again from a store. Of policies: `online`, with `traps` (jobs that do not leave) and `growth`
+(whether work grows).
+"""
 
 from theory.doors import doors
 

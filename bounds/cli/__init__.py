@@ -1,4 +1,8 @@
-"""The command line: a file a command, or a few that belong together; `endings` says how a command ends."""
+"""The command line: a file a command, or a few that belong together; `endings` says how a command ends.
+
+`app` has the application, `options` the options that several commands share, `made` what made an answer, and `apart`
+runs users' code in a process of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Cluster admission: deployments that grow on their own, what is believed of them, and whether another may enter."""
+"""Cluster admission: deployments that grow on their own, what is believed of them, and whether another may enter.
+
+`law` has the model, beliefs, moments, laws of sizes and thresholds; `exact` Markov chains and optima of small clusters;
+`simulation` draws worlds first and runs every policy through them; `study` tunes thresholds, compares policies at equal
+rates of refusal, samples by importance, and fits priors to a log.
+"""
 
 from theory.doors import doors
 

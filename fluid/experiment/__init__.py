@@ -1,4 +1,8 @@
-"""Experiments that can be left alone: cells (parameters x replications), a store that survives kills, resuming."""
+"""Experiments that can be left alone: cells (parameters x replications), a store that survives kills, resuming.
+
+`grid` reads a grid of cells, `run` runs those that the `store` lacks, `replications` keeps single runs, `summaries` and
+`forecast` say what came out and what theory says of the points.
+"""
 
 from theory.doors import doors
 

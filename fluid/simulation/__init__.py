@@ -1,6 +1,9 @@
 """Simulation: one core for all models, and one folder a model (``loss``, ``queue``, ``slotted``) with its policies.
 
-A scenario says what is simulated, a policy who decides; `simulate` runs replications of both.
+A scenario says what is simulated, a policy who decides; `simulate` runs replications of both. `driver` runs
+replications, `runner` binds a policy to the loop of its model, `measures` is written at every event, and `results`
+takes intervals. `policy_interface` says what a policy is, `authors` and `prepared` what one of an author's may do,
+`options` what options there are, `oracle` what policies of queues share.
 """
 
 from theory.doors import doors

@@ -8,29 +8,39 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Claim, Level, Refutes
+from bounds.claims import PAPERS, REGISTRY, Level, Outcome, Refutes
 from bounds.cli import run
-from bounds.results import claims, verify
+from bounds.results import claims, modules, verify
 from bounds.results.statements import coverage, numbers_of
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("claim", claims(), ids=lambda c: c.id)
-def test_claim_and_controls(claim: Claim) -> None:
-    checked = verify(claim)
-    assert checked.ok, checked.outcome
-    if checked.outcome.holds is None:
+@cache
+def verified() -> dict[str, Outcome]:
+    """Return the outcomes of ``packproof verify --json`` on this tree, where `PACKPROOF_VERIFIED` names the file."""
+    file = os.environ.get("PACKPROOF_VERIFIED")
+    rows = json.loads(Path(file).read_text()) if file else []
+    return {row["id"]: Outcome(row["computed"], row["holds"]) for row in rows}
+
+
+@pytest.mark.parametrize("identity", modules())
+def test_claim_and_controls(identity: str) -> None:
+    (claim,) = claims([identity])
+    checked = verified().get(identity) or verify(claim).outcome
+    assert claim.is_as_registered(checked), checked
+    if checked.holds is None:
         return
     for broken in claim.breaks:
         outcome = claim.outcome(Level.quick, broken)
         assert outcome.holds is not None
         assert not claim.is_as_registered(outcome), f"{broken!r} does not change the outcome: the check cannot fail"
-        assert outcome.computed != checked.outcome.computed, f"{broken!r} does not change what is said"
+        assert outcome.computed != checked.computed, f"{broken!r} does not change what is said"
 
 
 def test_tables_of_contents_list_every_claim_once() -> None:

@@ -27,7 +27,7 @@ from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.queue.model import QueueScenario
 from tests.bounds.test_schemas import schema
-from tests.pictures import faults
+from tests.pictures.looks import faults
 from theory.errors import InputError
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve

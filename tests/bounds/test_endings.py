@@ -18,7 +18,7 @@ from fluid.admission.law.admission_files import read_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.admission.study.tuning import Tuned, tune
 from fluid.statistics import Interval
-from tests.pictures import faults
+from tests.pictures.looks import faults
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -1,6 +1,6 @@
 """Every certificate that is written is accepted by the checker, with the budget that users have.
 
-`tests/attacks/written.py` does the same with larger instances, and holds the times of making and verifying together.
+`tests/tools/attacks/written.py` does the same with larger instances, and compares the times of making and verifying.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from bounds.claims import Checked, Outcome
 from bounds.results import claims
 from bounds.results.reproduction import DRAWINGS, Drawing, Effort, reproductions
 from bounds.results.run import picture
-from tests.pictures import faults
+from tests.pictures.looks import faults
 
 pytest.importorskip("jupytext")
 DOCS = Path(__file__).parents[2] / "docs"

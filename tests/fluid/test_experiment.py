@@ -1,4 +1,4 @@
-"""Experiments: stores that are full, locked, foreign or damaged; dask; pairing. Kills are in `tests.faults`."""
+"""Experiments: stores that are full, locked, foreign or damaged; dask; pairing. Kills are in `tests.tools.faults`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""TOML and JSON files of instances, clusters and laws of sizes, and the catalogue of prices."""
+"""TOML and JSON files of instances, clusters and laws of sizes, and the catalogue of prices.
+
+`document` reads TOML and JSON, `kinds` recognises files of the wrong kind, and `places` decides what is read and
+written and keeps outputs away from inputs. `instances`, `clusters`, `sizes` and `items` read one format each,
+`planned_types` the types of a plan, `price_catalogue` those of the clouds, `headers` the columns of a table. `answer`
+keeps standard output for the answer of a command, `code` runs an author's code and says what it is, `polymake` writes
+for that program.
+"""
 
 from theory.doors import doors
 

@@ -1,4 +1,9 @@
-"""Fair sharing of servers: DRF and the mechanisms after it, their checkers, and the properties that they claim."""
+"""Fair sharing of servers: DRF and the mechanisms after it, their checkers, and the properties that they claim.
+
+`mechanisms` has a record for each mechanism. `maxmin`, `levels` and `filling` compute max-min fair levels exactly,
+`numeric_levels` in floats; `per_server`, `rounds`, `turns` and `reduction` are PS-DSF. `checks` shares no code with
+them; `properties` gives witnesses, `strategy` lies, and `violation` how near an allocation is to a mechanism's.
+"""
 
 from theory.doors import doors
 

@@ -1,5 +1,9 @@
 """Configurations, listed and searched for the heaviest; `reference` says what these functions return.
 
+`configurations` lists them. `greatest` searches for the heaviest: by one table over all levels of the resources
+(`tables`), by a list of undominated states where one resource is too fine for a table or jobs are limited in number
+(`lists`), or by branch and bound where there are several resources (`search`, compiled in `branching`).
+
 The search without a table (`search`) loads a solver, so it is imported where it is used.
 """
 

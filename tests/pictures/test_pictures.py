@@ -1,0 +1,187 @@
+"""Every picture by its artists: results at a tiny size, and the pictures of the commands; and the test of the test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from bounds.claims import WithoutData
+from bounds.cli import run
+from bounds.results.reproduction import Effort, Reproduction, about_bands, reproductions
+from bounds.results.run import picture
+from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
+from bounds.views.pictures import STYLE, figure, styled
+from tests.pictures.looks import faults
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+@pytest.mark.parametrize("result", reproductions(), ids=lambda one: one.id)
+def test_results(result: Reproduction) -> None:
+    try:
+        panels = result.compute(**result.parameters[Effort.tiny])
+    except WithoutData as reason:
+        pytest.skip(str(reason))
+    assert not faults(picture(result, panels, Effort.tiny))
+    titles = [panel.title for panel in panels]
+    assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
+
+
+COMMANDS = (
+    "solve four_types.toml",
+    "region caught.toml",
+    "region ec2.toml",
+    "region four_types.toml",
+    "fluid four_types.toml --until 6",
+    "throughput mixed_sizes.toml --gap 0.05",
+    "share four_classes.toml --mechanism all",
+    "share four_classes.toml --mechanism ps-dsf --events user_4_leaves.toml",
+    "simulate four_types.toml --policy dra --servers 20 --until 5 --replications 2",
+    "simulate caught.toml --policy nonpreemptive --servers 1 --until 50",
+    "simulate four_types.toml --policy first-fit --policy best-fit --servers 20 --until 5 --replications 3",
+    "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 1 --until 50",
+    "simulate caught.toml --policy first-fit --policy dra --servers 3 --until 59 --trace jobs.csv",
+    "share four_classes.toml --mechanism all --events user_4_leaves.toml",
+    "admission fit tenant_log.csv --replications 119",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_pictures_of_commands(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Figure] = []
+    save = Figure.savefig
+
+    def recorded(made: Figure, *given: object, **named: object) -> None:
+        drawn.append(made)
+        save(made, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Figure, "savefig", recorded)
+    words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv")) else word for word in command.split()]
+    assert run([*words, "--plot", str(tmp_path / "p.svg")]) == 0
+    (made,) = drawn
+    assert not faults(made)
+
+
+LINE = Curve("a line", (0.0, 1.0), (0.0, 1.0))
+
+
+def _drawn(*panels: Chart | Bars | Cells | Spans) -> Figure:
+    made, places = styled(figure)(columns=len(panels))
+    for axes, panel in zip([places] if len(panels) == 1 else places, panels, strict=True):
+        styled(draw)(axes, panel)
+    return made
+
+
+def test_every_kind_of_panel() -> None:
+    chart = Chart("time (s)", "queue (jobs)", [LINE], [Line("2", 0.5, printed=True)], "a title")
+    bars = Bars("memory (GB)", ["one", "two"], [("a", (1.0, 2.0)), ("b", (0.5, 0.0))], stars=[(0, 1.5)])
+    cells = Cells(["x", "y"], ["one"], [["1", "2"]], [["good", "bad"]])
+    spans = Spans("size (share)", ["first"], [Span(0, 0.0, 0.5, "I", "odd"), Span(0, 0.5, 1.0, "J")])
+    assert not faults(_drawn(chart, bars))
+    assert not faults(_drawn(cells, spans))
+    assert [row[1:4] for row in chart.rows()] == [("a line", 0.0, 0.0), ("a line", 1.0, 1.0), ("2", "", 0.5)]
+    assert len(list(bars.rows())) == 5
+    assert [row[3] for row in cells.rows()] == ["1", "2"]
+    assert [row[4:] for row in spans.rows()] == [(0.0, 0.5), (0.5, 1.0)]
+
+
+def test_bands_on_a_logarithmic_axis_are_those_of_the_numbers() -> None:
+    """A lower end far below every mean is drawn where it is; one at 0, which has no place, is said in words."""
+    chart = Chart("servers (number)", "queue (jobs)", [Curve("a", [1, 2], [2.0, 3.0], [0.25, 2.5], [4.0, 4.0])])
+    chart = replace(chart, yscale="log")
+    (axes,) = _drawn(chart).axes
+    drawn = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (drawn.min(), drawn.max()) == (0.25, 4.0)
+    assert about_bands([chart], 7) == "bands and bars: 95 % confidence intervals of the mean, 7 runs"
+    (curve,) = chart.curves
+    zero = replace(chart, curves=[replace(curve, low=[0.0, 2.5])])
+    (axes,) = _drawn(zero).axes
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == 2.0
+    assert about_bands([zero]).endswith("; ends at or below 0 are drawn at the least number of their curve")
+    assert not about_bands([replace(chart, curves=[LINE])])
+
+
+def test_curves_that_coincide_are_both_seen() -> None:
+    twins = [Curve(name, tuple(range(9)), tuple(range(9))) for name in ("one", "other", "third")]
+    (axes,) = _drawn(Chart("time (s)", "queue (jobs)", twins)).axes
+    lines = axes.get_lines()
+    widths = [line.get_linewidth() for line in lines]
+    assert widths == sorted(widths, reverse=True)
+    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 3
+
+
+def test_panels_that_name_the_same_share_a_legend() -> None:
+    """One look a name is the condition: other names, other looks or another order keep legends of their own."""
+    other = Curve("other", (0.0, 1.0), (1.0, 0.0))
+    grows = replace(LINE, grows=(False, True))
+
+    def legends(*curves: tuple[Curve, ...], lines: tuple[str, ...] = ("", "")) -> tuple[list[str], int]:
+        marks = [[Line(name, 0.5)] if name else [] for name in lines]
+        panels = [
+            Chart("time (s)", "queue (jobs)", some, mark, title=f"part {n}")
+            for n, (some, mark) in enumerate(zip(curves, marks, strict=False))
+        ]
+        made = arranged(panels, "all")
+        assert not faults(made)
+        assert [axes.get_title("left") or axes.get_legend().get_title().get_text() for axes in made.axes] == [
+            panel.title for panel in panels
+        ]
+        above = [text.get_text() for legend in made.legends for text in (legend.get_title(), *legend.get_texts())]
+        return above, sum(axes.get_legend() is not None for axes in made.axes)
+
+    assert legends((LINE, other), (LINE, other)) == (["all", "a line", "other"], 0)
+    assert legends((LINE, other), (grows, other)) == (["all", "a line", "other", "grows (99.9 %)"], 0)
+    assert legends((LINE, other), (other, LINE)) == ([], 2)
+    assert legends((LINE, other), (replace(LINE, look="dots"), other)) == ([], 2)
+    assert legends((LINE, other)) == ([], 1)
+    assert legends((LINE, other), (LINE, other), lines=("", "half")) == (["all", "a line", "other", "half"], 0)
+    assert legends((LINE, other), (LINE, other), lines=("one half", "half")) == ([], 2)
+    made = arranged([Chart("time (s)", "queue (jobs)", (LINE, other))] * 2, "all")
+    made.legends[0].set_loc("center")
+    assert "the legend of all panels covers one" in faults(made)
+
+
+def test_faults_are_found() -> None:
+    """Each fault, made on purpose, is named."""
+
+    def bad(change: str) -> list[str]:
+        panel = Chart("time" if change == "unit" else "time (s)", "queue (jobs)", [LINE, Curve("b", (0, 1), (1, 0))])
+        made = _drawn(panel)
+        (axes,) = made.axes
+        first, second = axes.get_lines()
+        if change == "legend":
+            axes.legend(loc="center")
+        elif change == "canvas":
+            axes.text(1.0, 0.5, "far to the right " * 20).set_in_layout(False)
+        elif change == "overlap":
+            axes.text(0.5, 0.5, "one")
+            axes.text(0.51, 0.5, "other")
+        elif change == "range":
+            axes.set_ylim(0.0, 0.4)
+        elif change == "alike":
+            second.update_from(first)
+        return faults(made)
+
+    assert not bad("nothing")
+    expected = {
+        "unit": "no unit",
+        "legend": "covers data",
+        "canvas": "outside the canvas",
+        "overlap": "overlap",
+        "range": "cut off",
+        "alike": "looks like",
+    }
+    for change, words in expected.items():
+        assert any(words in fault for fault in bad(change)), change
+
+
+def test_the_style_is_not_left_behind() -> None:
+    from matplotlib import rcParams
+
+    before = dict(rcParams)
+    _drawn(Chart("time (s)", "queue (jobs)", [LINE]))
+    assert dict(rcParams) == before
+    assert rcParams["font.size"] != STYLE["font.size"]

@@ -1,0 +1,156 @@
+"""The attacks on a small scale, and what they do when the checker is broken."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bounds import checker
+from tests.tools.attacks import large_documents, rules
+from tests.tools.attacks.compiled import attack_compiled
+from tests.tools.attacks.exhaustion import run_alone
+from tests.tools.attacks.forgeries import attack_certificates
+from tests.tools.attacks.inputs import attack_inputs
+from tests.tools.attacks.large_documents import LARGE
+from tests.tools.attacks.policies import run_right, run_wrong
+from tests.tools.attacks.report import Report
+from tests.tools.attacks.rules import attack_rules
+from tests.tools.attacks.written import attack_written
+from tests.tools.attacks.wrong_policies import HELPERS, cases
+from tests.tools.faults.commands import COMMANDS, Command
+
+
+def test_forged_certificates() -> None:
+    report = attack_certificates(800, seed=2)
+    assert not report.wrong
+    assert report.outcomes["refused"] > 400
+    assert report.outcomes["accepted, and true"] > 0  # an instance may be altered where the claims stay true
+
+
+def test_spoilt_inputs() -> None:
+    report = attack_inputs(40, seed=2)
+    assert not report.wrong
+    assert report.outcomes["status 2"] > 10
+
+
+def test_damaged_machine_code() -> None:
+    report = attack_compiled(1, seed=2)
+    assert not report.wrong
+    assert report.outcomes["the same answer"] == 2
+
+
+@pytest.mark.parametrize("make", LARGE, ids=lambda make: make.__name__)
+def test_no_work_is_left_uncounted(make: Callable[[], Any]) -> None:
+    """A small budget ends soon, whatever the document: half a second here, with time for reading it."""
+    document = make()
+    start = time.process_time()
+    with contextlib.suppress(checker.Refused, checker.Unreadable):
+        checker.check(document, 4_000_000)
+    assert time.process_time() - start < 4
+
+
+def test_the_memory_of_a_document_is_measured() -> None:
+    text = json.dumps(large_documents.states_of_short_prices())
+    status, said, seconds = run_alone(text, 60 * 10**6)
+    assert (status, "MemoryError" in said) == (2, True)
+    assert seconds > 0
+
+
+def test_written_certificates() -> None:
+    report = attack_written(small=True, seed=3, seconds=300, most=30)
+    assert not report.wrong
+    assert report.outcomes["accepted"] == 30
+
+
+def test_a_checker_that_refuses_what_is_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "greatest", lambda *_: 1)
+    assert attack_written(small=True, seed=3, seconds=1).wrong
+
+
+def test_rules_that_never_answer() -> None:
+    report = attack_rules(("loops_late", "leaves", "digits", "task_rows"))
+    assert not report.wrong
+    assert report.outcomes == {"status 0": 1, "status 2": 2 + 1}
+
+
+def test_a_search_that_is_not_ended_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit of a second less than none, every search takes too long."""
+    monkeypatch.setattr(rules, "PATIENCE", -2.0)
+    assert attack_rules(("leaves",)).wrong
+
+
+@pytest.mark.parametrize("condition", ["require_bottlenecks", "require_levels"])
+def test_a_checker_without_a_condition_is_found(condition: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: Any) -> None:
+        return
+
+    monkeypatch.setattr(checker, condition, nothing)
+    report = attack_certificates(800, seed=2)
+    assert any("is accepted" in entry for entry in report.wrong)
+
+
+def test_a_checker_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(checker, "columns_of")
+    report = attack_certificates(100, seed=2)
+    assert any("NameError" in entry for entry in report.wrong)
+
+
+def test_a_command_that_ends_well_is_not_blamed(tmp_path: Path) -> None:
+    report = Report()
+    command = Command(tmp_path, COMMANDS["fluid"], report, "fluid")
+    command.judge(command.start(), {0})
+    assert (report.outcomes["status 0"], report.wrong) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("raise ValueError('x')", "status 1: ['ValueError: x']"),
+        ("raise ValueError('x')", "lines, Traceback (most recent call last): ... ValueError: x"),
+        ("open('out.csv', 'w').write('half a row')", "out.csv is not whole, 10 bytes"),
+        ("import os; os.remove('out.csv')", "out.csv is not whole, 0 bytes"),
+        ("open('.packproof.1', 'w')", "left ['.packproof.1']"),
+        ("pass", "out.csv was not written"),
+    ],
+)
+def test_a_command_that_ends_badly_is_found(script: str, said: str, tmp_path: Path) -> None:
+    report = Report()
+    command = Command(tmp_path, COMMANDS["fluid"], report, "fluid")
+    command.judge(command.start(script=script), {0})
+    assert any(said in entry for entry in report.wrong), report.wrong
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """Return a folder with the module that stands beside the policies."""
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    return tmp_path
+
+
+def test_wrong_policies(beside: Path) -> None:
+    """Some of those that the attack has; some of the files of their own, which need no compiler."""
+    report, every = Report(), cases()
+    assert len(every) >= 100
+    run_wrong("python", every[::13], report, beside)
+    run_wrong("rehearsed", [case for case in every if case.text][1::11], report, beside)
+    assert not report.wrong
+    assert report.outcomes["python: one line"] > 10
+
+
+def test_right_policies_reach_their_tools_in_every_way(beside: Path) -> None:
+    report = Report()
+    run_right("python", ("loss",), report, beside)
+    assert not report.wrong
+
+
+def test_an_attack_notices_what_is_not_refused(beside: Path) -> None:
+    """A policy without the fault that it is said to have."""
+    report = Report()
+    run_wrong("python", [case._replace(fault=0) for case in cases()[:1]], report, beside)
+    assert ["status 0" in entry for entry in report.wrong] == [True]

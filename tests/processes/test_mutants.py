@@ -1,0 +1,24 @@
+"""Wrong policies: one is noticed by its claim and by its test, and every policy file has some that judge it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.mutants.__main__ import copied, mutants, noticed
+from tests.tools.mutants.drawn import FILES, is_test, judges
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_claim_and_tests_judge_the_mutants_of_every_policy_file(file: str) -> None:
+    *claims, tests = judges(file)
+    assert claims
+    assert tests
+    assert not any(is_test(claim) for claim in claims)
+    assert is_test(tests)
+
+
+def test_a_mutant_is_noticed(tmp_path: Path) -> None:
+    (mutant,) = (mutant for mutant in mutants() if mutant.name == "preemption-largest-first")
+    assert noticed(mutant, copied(tmp_path)) == (True, True)

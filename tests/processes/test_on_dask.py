@@ -1,0 +1,150 @@
+"""Commands on a dask cluster: the answers of this machine, whichever worker dies; one line where the scheduler does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fluid.parallel import run_all
+from tests.tools.frozen import _without_clocks
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+RULE = """
+from own_bins import opened
+def next_fit(items, capacity):
+    return opened(items, capacity)
+"""
+BINS = """
+def opened(items, capacity):
+    bins, room = [], None
+    for item in items:
+        if room is None or any(size > left for size, left in zip(item, room)):
+            room = list(capacity)
+            bins.append(0)
+        room = [left - size for size, left in zip(item, room)]
+        bins[-1] += 1
+    return [place for place, number in enumerate(bins) for _ in range(number)]
+"""
+POLICY = """
+from packproof import Policy
+from fluid.simulation import Common, common, nothing_to_depart, nothing_to_refresh
+from own_rooms import first_with_room
+def prepare(setting):
+    return Common(**common(setting))
+LAST = Policy("last", "loss", prepare, first_with_room, nothing_to_depart, nothing_to_refresh)
+"""
+ROOMS = """
+from fluid.simulation import fits
+def first_with_room(state, job_type, draws):
+    for server in range(len(state.counts) - 1, -1, -1):
+        if fits(state, server, job_type):
+            return server
+    return -1
+"""
+COMMANDS = {
+    "verify": "verify introduction throughput/example-uniform",
+    "attack": "attack own_rule.py:next_fit --kind items --items 4 --evaluations 136 --starts 2 --seed 3",
+    "a single start": f"attack {EXAMPLES}/rules_to_attack.py:equal_parts --kind sharing --evaluations 60",
+    "an assignment": f"attack {EXAMPLES}/rules_to_attack.py:density_first --evaluations 24 --starts 2 --seed 1",
+    "plan": f"plan {EXAMPLES}/vm_types.csv {EXAMPLES}/vm_log.csv --server cpu=48,memory=192 --accept 0.99 "
+    "--policy first-fit --policy own_policy.py:LAST",
+    "tune": f"admission tune {EXAMPLES}/admission_small.toml --policy zeroth --sla 0.1 --until 150 --replications 4",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, dask_cluster: Any) -> Path:
+    """A folder with code of a user's own, after the workers have begun in another one."""
+    del dask_cluster
+    folder: Path = tmp_path_factory.mktemp("home")
+    for name, text in (("own_rule", RULE), ("own_bins", BINS), ("own_policy", POLICY), ("own_rooms", ROOMS)):
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def begun(words: str, engine: str, folder: Path) -> subprocess.Popen[str]:
+    """Begin a command."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "packproof", *words.split(), "--engine", engine],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def answer(process: subprocess.Popen[str]) -> Any:
+    """Return what a command answers, without clocks."""
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return _without_clocks(json.loads(out))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_answer_is_that_of_this_machine(name: str, home: Path, dask_engine: str) -> None:
+    both = [answer(begun(f"{COMMANDS[name]} --json", engine, home)) for engine in ("local", dask_engine)]
+    assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("name", ["verify", "attack"])
+def test_nothing_is_lost_when_a_worker_dies(name: str, home: Path, dask_engine: str, dask_cluster: Any) -> None:
+    words = f"{COMMANDS[name]} --json"
+    process = begun(words, dask_engine, home)
+    pids = {worker.worker_address: worker.pid for worker in dask_cluster.workers.values()}
+    killed, end = None, time.monotonic() + 60
+    while killed is None and time.monotonic() < end:
+        killed = next((a for a, state in [*dask_cluster.scheduler.workers.items()] if state.processing), None)
+    assert killed is not None
+    assert process.poll() is None
+    os.kill(pids[killed], signal.SIGKILL)
+    assert answer(process) == answer(begun(words, "local", home))
+    assert killed not in dask_cluster.scheduler.workers
+
+
+class _Elsewhere:
+    """What can be read where it was made only, such as a policy whose file is not on the workers' machine."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.read_text, (Path("/nowhere/own.py"),)
+
+
+def test_a_task_that_a_worker_cannot_read_is_an_error(dask_engine: str) -> None:
+    with pytest.raises(FileNotFoundError, match=r"own\.py"):
+        list(run_all(len, [("ab",), (_Elsewhere(),)], engine=dask_engine))
+
+
+@pytest.mark.parametrize("name", ["verify", "attack", "plan", "tune"])
+def test_a_scheduler_that_dies_ends_in_one_line(name: str, home: Path) -> None:
+    command = [sys.executable, "-m", "tests.cluster"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as cluster:
+        assert cluster.stdout is not None
+        try:
+            process = begun(COMMANDS[name], cluster.stdout.readline().strip(), home)
+            assert cluster.stdout.readline() == "busy\n"
+            assert process.poll() is None
+        finally:
+            cluster.kill()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert err.strip().splitlines()[-1].startswith("--engine: "), err
+    assert "dask scheduler at 127.0.0.1" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_scheduler_out_of_reach_is_told_in_one_line(name: str, home: Path) -> None:
+    process = begun(COMMANDS[name], "dask://127.0.0.1:1", home)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "--engine: no dask scheduler at 127.0.0.1:1: Connection refused\n" in err
+    assert "Traceback" not in err
