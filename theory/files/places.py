@@ -293,9 +293,14 @@ def write_text(path: str | Path, text: str) -> None:
         write_bytes(path, text.encode("utf-8"))
 
 
+def json_text(document: object) -> str:
+    """Return a document as the text of a file of indented JSON; ValueError for numbers that are not finite."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def write_json(path: str | Path, document: object) -> None:
     """Write a document as indented JSON (see `write_text`)."""
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json_text(document))
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
