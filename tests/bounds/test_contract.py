@@ -44,7 +44,12 @@ def chat():
 def chatting(function):
     return lambda *arguments, **how: (chat(), function(*arguments, **how))[1]
 
-highspy.Highs = chatting(highspy.Highs)
+class Chatting(highspy.Highs):
+    def __init__(self):
+        chat()
+        super().__init__()
+
+highspy.Highs = Chatting
 sys.modules["bounds.cli.app"].json = types.SimpleNamespace(dumps=chatting(json.dumps))
 for line in sys.stdin:
     assert run([*line.split(), "--json"]) == 0, line
