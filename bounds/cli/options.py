@@ -44,8 +44,10 @@ to_write_or_print = announcing(printed=True)
 def to_store(path: Path | None) -> Path | None:
     """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
     if path is not None:
-        for beside in ("", "-wal", "-shm", ".lock"):
-            to_write(path.with_name(path.name + beside) if beside else path)
+        to_write(path)
+        file = path.resolve()
+        for beside in ("-wal", "-shm", ".lock"):
+            to_write(file.with_name(file.name + beside))
     return path
 
 
