@@ -226,12 +226,12 @@ ADDED = {
     "table words": "create virtual table words using fts5 (x)",
 }
 REST = (
-    "replication integer not null, parameters text not null, numbers text not null, arrays blob, seconds real not null, "
-    "finished real not null) strict"
+    "replication integer not null, parameters text not null, numbers text not null, arrays blob, "
+    "seconds real not null, finished real not null) strict"
 )
 REPLACED = (
-    f"create view cells as {ENDLESS} as key, i as replication, '{{}}' as parameters, '{{}}' as numbers, null as arrays, "
-    "1.0 as seconds, 1.0 as finished from n",
+    f"create view cells as {ENDLESS} as key, i as replication, '{{}}' as parameters, '{{}}' as numbers, "
+    "null as arrays, 1.0 as seconds, 1.0 as finished from n",
     f"create table cells (key text, {REST}",
     f"create table cells (key text primary key check (key = ''), {REST}",
     "create table cells (key text primary key, x)",
