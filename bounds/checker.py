@@ -2,8 +2,8 @@
 
 It shares no code with what makes certificates. Run it alone: ``python3 -I -S checker.py CERTIFICATE.json``. Exit
 status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit; 70:
-a fault of the checker itself, which is no verdict. The work for one document is limited; ``--budget N`` raises the
-limit.
+a fault of the checker itself, which is no verdict. The work for one document is limited, and so is its length;
+``--budget N`` raises both limits.
 
 What is trusted: this file, Python's integers and fractions, and the reader.
 """
@@ -32,7 +32,11 @@ BUDGET = 40_000_000
 """Units of work that one document may take, of a tenth of a microsecond, and a quarter where machines are slow: 10 s at
 most. It bounds the memory too, since every cell of a table is a unit."""
 MAX_BYTES = 64 * 2**20
-"""Largest certificate that is read."""
+"""Largest certificate that is read with any budget."""
+UNITS_A_BYTE = 4
+"""Units of the budget for each byte of a document: 10 MB are read within the budget above. A document that is parsed
+takes up to 35 times the memory of its text."""
+USAGE = "usage: checker.py CERTIFICATE.json [--budget N]"
 MAX_DIGITS = 4_000
 """Most digits of a whole number that is not text."""
 MAX_LENGTH = 100_000
@@ -136,14 +140,27 @@ def common(numbers: Iterable[int]) -> int:
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
-def read(path: str) -> str:
+def limit_length(length: int, budget: int) -> None:
+    """Refuse a text that is too long for a budget, before it is parsed; the smallest budgets have that of `BUDGET`."""
+    most = max(budget, BUDGET) // UNITS_A_BYTE
+    if length > MAX_BYTES:
+        raise Unreadable(f"expected at most {MAX_BYTES // 2**20} MiB")
+    if length > most:
+        raise Unreadable(
+            f"the document has more than the {most:,} bytes that are read within the budget, which does not refute it: "
+            f"--budget {UNITS_A_BYTE * length} reads it"
+        )
+
+
+def read(path: str, budget: int = BUDGET) -> str:
     """Read a regular file of limited size: a device may have no end, and a pipe may never have a writer."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
         raise Unreadable("expected a file")
+    limit_length(status.st_size, budget)
     with open(path, "rb") as stream:
         content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise Unreadable(f"expected at most {MAX_BYTES // 2**20} MiB")
+    limit_length(len(content), budget)  # the file may have grown
     try:
         return content.decode("utf-8-sig")  # a byte order mark is no part of a text
     except UnicodeDecodeError as error:
@@ -1696,6 +1713,9 @@ def main(arguments: Sequence[str]) -> int:
     """Check one file; print the verdict; return the exit status."""
     paths = list(arguments)
     budget = BUDGET
+    if "--help" in paths or "-h" in paths:
+        print(f"{USAGE}\n\n{__doc__}".rstrip())
+        return 0
     if "--budget" in paths[:-1]:
         at = paths.index("--budget")
         if not re.fullmatch("[1-9][0-9]{0,15}", paths[at + 1]):
@@ -1703,11 +1723,11 @@ def main(arguments: Sequence[str]) -> int:
             return 2
         budget = int(paths[at + 1])
         del paths[at : at + 2]
-    if len(paths) != 1:
-        print("usage: checker.py CERTIFICATE.json [--budget N]", file=sys.stderr)
+    if len(paths) != 1 or paths[0].startswith("-"):
+        print(USAGE, file=sys.stderr)
         return 2
     try:
-        claims = check(load(read(paths[0])), budget)
+        claims = check(load(read(paths[0], budget)), budget)
         print("valid: " + ", ".join(shown(claims)))
     except Refused as reason:
         print(f"refused: {printable(str(reason))}")

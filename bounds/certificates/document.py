@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bounds import checker
+from theory.files.places import json_text
 from theory.instance import Configuration, Instance
 from theory.numbers import text
 
@@ -72,6 +73,7 @@ def beyond_checker(document: dict[str, Any], most: int = MOST) -> str | None:
     (True, 'verifying it takes more than the budget of 100 units of work, ...')
     """
     try:
+        checker.limit_length(len(json_text(document).encode("utf-8")), checker.BUDGET)
         units = checker.measured(document, most)[1]
     except checker.Unreadable as reason:
         return str(reason)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -54,6 +54,7 @@ class Command(_Helpful, TyperCommand):
         words = list(args)
         with self._refusals(ctx, self.given(ctx, args)):
             rest: list[str] = super().parse_args(ctx, args)
+        self._refuse_infinite(ctx)
         note_command(ctx.command_path, words, ctx.params)
         return rest
 
@@ -69,6 +70,14 @@ class Command(_Helpful, TyperCommand):
             if twice and not option.multiple and not ctx.resilient_parsing:
                 raise InputError(f"{option.opts[0]}: expected once, got it {order.count(option)} times")
         return dict(found)
+
+    def _refuse_infinite(self, ctx: Any) -> None:
+        """Refuse numbers of options that are not finite; only a limit of time may be infinite, which is no limit."""
+        for parameter in self.params:
+            number = ctx.params.get(parameter.name)
+            unlimited = number == inf and parameter.name == "time_limit"
+            if isinstance(number, float) and not isfinite(number) and not unlimited:
+                raise InputError(f"{parameter.opts[0]}: expected a finite number, got {number}")
 
     @contextmanager
     def _refusals(self, ctx: Any, given: dict[str, Any]) -> Iterator[None]:
@@ -235,18 +244,15 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file:
 def print_json(document: Any) -> None:
     """Print a document as JSON; in ASCII where standard output has not all of its characters.
 
-    An object says under ``made`` what made it.
+    An object says under ``made`` what made it. A number that is not finite is null.
     """
+    from theory.files.places import json_text
+
     document = document.to_json() if hasattr(document, "to_json") else document
     if isinstance(document, dict) and (origin := made()) is not None:
         document = {**document, "made": origin}
-    text = json.dumps(document, indent=2, ensure_ascii=False, default=plain)
-    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=plain))
-
-
-def plain(value: Any) -> Any:
-    """Return an object of an answer as JSON has it, and values that JSON does not know as text."""
-    return value.to_json() if hasattr(value, "to_json") else str(value)
+    text = json_text(document)
+    print_answer(text if can_print(text) else json_text(document, ascii_only=True))
 
 
 class Progress:

@@ -18,6 +18,7 @@ from bounds.cli.options import (
     WorkersOption,
     WorstFile,
     read_number,
+    refuse_endless,
     refuse_unused,
     to_store,
 )
@@ -160,6 +161,8 @@ def attack(
 
     how: dict[str, Any] = {"seed": seed, "time_limit": time_limit, "evaluations": evaluations}
     how["target"] = None if target is None else read_number("--target", target)
+    if evaluations is None and target is None:
+        refuse_endless(time_limit, "without --evaluations and --target")
     tied = rewards is Rewards.proportional
     measure = SYNONYMS.get(measure, measure)
     options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}

@@ -40,7 +40,12 @@ def check(
         typer.Option("--instance", metavar="FILE", help="Require that the certificate is about this instance."),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", metavar="N", help="Units of work that the certificate may take.")
+        int | None,
+        typer.Option(
+            "--budget",
+            metavar="N",
+            help="Units of work that the certificate may take (default 40000000): four of them for each byte.",
+        ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -52,9 +57,11 @@ def check(
     text = certificate_text(certificate)
     claims: dict[str, Any] = {}
     reason = None
+    units = checker.BUDGET if budget is None else budget
     try:
+        checker.limit_length(len(text.encode("utf-8")), units)
         document = checker.load(text)
-        claims = checker.check(document, budget or checker.BUDGET)
+        claims = checker.check(document, units)
         if instance is not None and not _is_about(document, instance):
             raise checker.Refused(f"it is not about the instance of {instance}")
     except checker.Refused as refused:

@@ -44,8 +44,10 @@ to_write_or_print = announcing(printed=True)
 def to_store(path: Path | None) -> Path | None:
     """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
     if path is not None:
-        for beside in ("", "-wal", "-shm", ".lock"):
-            to_write(path.with_name(path.name + beside) if beside else path)
+        to_write(path)
+        file = path.resolve()
+        for beside in ("-wal", "-shm", ".lock"):
+            to_write(file.with_name(file.name + beside))
     return path
 
 
@@ -189,6 +191,12 @@ def refuse_no_time(option: str, time: float) -> None:
         raise InputError(f"{option}: expected a time greater than 0, got {time!r}")
 
 
+def refuse_endless(seconds: float, when: str) -> None:
+    """Refuse a search that nothing would end."""
+    if not isfinite(seconds):
+        raise InputError(f"--time-limit: expected a finite number {when}, since the search runs until then")
+
+
 def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError | None:
     """Return in one line what the parser refused; None for what is no fault of one option or argument.
 
@@ -261,7 +269,7 @@ def _got(words: Any) -> str:
         float(words)
     except ValueError:
         return repr(words[:60])
-    return str(words)
+    return str(words)[:60]
 
 
 def _called(error: Any, command: Any) -> str:

@@ -52,9 +52,8 @@ def report(
 
 def write_report(out: Path, answer: Any) -> None:
     """Write the report of an answer of the command that runs."""
-    from bounds.cli.app import plain
     from bounds.views.report import report_page
-    from theory.files.places import write_text
+    from theory.files.places import json_text, write_text
 
-    document = json.loads(json.dumps({**answer.to_json(), "made": made()}, default=plain))
+    document = json.loads(json_text({**answer.to_json(), "made": made()}))
     write_text(out, report_page(document, document["made"]["command"]))

@@ -16,6 +16,7 @@ from bounds.cli.options import (
     WorkloadTrace,
     WorstFile,
     read_with_trace,
+    refuse_endless,
     refuse_unused,
 )
 from theory.errors import InputError
@@ -143,6 +144,7 @@ def _by_size(
     from theory.files.instances import write_instance
     from theory.greedy.optimal import solve
 
+    refuse_endless(seconds, "without INSTANCE")
     certified = None
     with progress() as report:
         worst_case = worst_by_size(types, resources, seed=seed, budget=Budget(seconds, report))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
 from bounds.views.pictures import as_bytes
 from bounds.views.plan import ASSUMED, moment, room
 from theory.errors import InputError
+from theory.files.places import json_text
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 
@@ -105,7 +105,7 @@ def _attached(document: Document) -> Iterator[dict[str, str]]:
             "evidence that `packproof check certificate.json` verifies",
         )
     for name, (content, what) in files.items():
-        text = json.dumps(content, indent=1, ensure_ascii=False)
+        text = json_text(content, indent=1)
         yield {"name": name, "what": what, "content": base64.b64encode(text.encode()).decode()}
 
 

@@ -17,8 +17,9 @@ def write(docs: Path) -> None:
     parts = [
         "# Commands\n",
         "All commands take `--json`, which prints one JSON document and nothing else, and options that write JSON or "
-        "CSV take `-` for standard output. [The meaning of exit statuses](../how-to/read-bad-input.md) is the same for "
-        "all commands.\n",
+        "CSV take `-` for standard output. A number that is not finite is `null` in JSON, such as an infinite "
+        "`--time-limit`, which means no limit. [The meaning of exit statuses](../how-to/read-bad-input.md) is the same "
+        "for all commands.\n",
         *(section(f"packproof {name}", command, 2) for name, command in sorted(top.commands.items())),  # type: ignore[attr-defined]
     ]
     save(docs / "reference" / "commands.md", "\n".join(parts))

@@ -114,6 +114,7 @@ def run_experiment(
                 rate = done / max(time.monotonic() - begin, 1e-9)
                 say(Progress(there, total, rate, (len(waiting) - done) / rate))
         if not later:
+            store.refuse_missing(times)
             return done
         ahead = later
 

@@ -12,7 +12,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +48,16 @@ create table if not exists cells (
 ) strict
 """
 
-_COLUMNS = ("key", "replication", "parameters", "numbers", "arrays", "seconds", "finished")
+_LISTED = "select type, name, tbl_name, sql from sqlite_master order by name"
+"""Everything that a file of SQLite declares: tables, indices, views and triggers, as they were written."""
+
+
+@cache
+def _declared() -> tuple[tuple[str, ...], ...]:
+    """Return what a store declares and nothing else: any view, trigger or column more would change what it does."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(_SCHEMA)
+        return tuple(connection.execute(_LISTED))
 
 
 def _digest(key: str, numbers: str) -> str:
@@ -104,6 +114,8 @@ class Store:
 
     def __init__(self, path: str | Path, *, pages: int | None = None, reading: bool = False) -> None:
         self.path = Path(path)
+        if self.path.name == ":memory:":
+            raise InputError(f"{self.path}: expected a file to store in, since a store in memory keeps nothing")
         self._lock = -1
         if reading:
             self._refuse_foreign()
@@ -116,7 +128,7 @@ class Store:
         self._lock = self._locked()
         try:
             with self._errors():
-                self._connection = _begun(self.path, pages)
+                self._connection = _begun(self.path.resolve(), pages)
         except BaseException:
             os.close(self._lock)
             raise
@@ -138,6 +150,12 @@ class Store:
     def _refuse_foreign(self) -> None:
         with open_regular(self.path) as stream:
             head = stream.read(16)
+            names = os.fstat(stream.fileno()).st_nlink
+        if names > 1:
+            raise InputError(
+                f"{self.path}: expected a file with one name, found {names} hard links to it: SQLite names its log "
+                "after the file; copy the file, or remove the other name"
+            )
         if not head:
             return
         if head != b"SQLite format 3\x00":
@@ -148,25 +166,25 @@ class Store:
             try:
                 (application,) = connection.execute("pragma application_id").fetchone()
                 (version,) = connection.execute("pragma user_version").fetchone()
-                tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
-                columns = tuple(row[1] for row in connection.execute("pragma table_info(cells)"))
+                declared = tuple(connection.execute(_LISTED))
             finally:
                 connection.close()
-        if application != APPLICATION and (application or tables):
+        if application != APPLICATION and (application or declared):
             raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
-        if application == APPLICATION and tables and version != VERSION:
+        if application == APPLICATION and declared and version != VERSION:
             advice = "use a newer packproof" if version > VERSION else "take a new file, and run again"
             raise InputError(f"{self.path}: expected a store of version {VERSION}, found version {version}: {advice}")
-        if tables and columns != _COLUMNS:
-            columns_found = f"one of {', '.join(columns)}" if columns else "none"
+        if declared and declared != _declared():
+            unlike = sorted({f"{kind} {name}" for kind, name, *_ in set(declared) ^ set(_declared())})
             raise InputError(
-                f"{self.path}: expected a store of experiments with a table cells of {', '.join(_COLUMNS)}, "
-                f"found {columns_found}: take a new file"
+                f"{self.path}: expected a store of experiments with the table cells alone, as packproof declares it; "
+                f"found otherwise: {', '.join(unlike)}: take a new file"
             )
 
     def _read_only(self) -> sqlite3.Connection:
         """Open the file for reading, in a folder that cannot be written as well."""
-        place = self.path.resolve().as_uri()
+        file = self.path.resolve()
+        place = file.as_uri()
         connection = sqlite3.connect(f"{place}?mode=ro", timeout=WAIT, uri=True)
         try:
             connection.execute("select count(*) from sqlite_master").fetchone()
@@ -174,9 +192,9 @@ class Store:
             connection.close()
             if not isinstance(error, sqlite3.OperationalError):
                 raise
-            log = self.path.with_name(f"{self.path.name}-wal")
+            log = file.with_name(f"{file.name}-wal")
             whose = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
-            if os.access(self.path.parent, os.W_OK, **whose) or (log.exists() and log.stat().st_size):
+            if os.access(file.parent, os.W_OK, **whose) or (log.exists() and log.stat().st_size):
                 raise
             # SQLite has no place for the index of a log, and needs none where nothing is logged and nobody can write
             return sqlite3.connect(f"{place}?immutable=1", uri=True)
@@ -184,7 +202,7 @@ class Store:
 
     def _locked(self) -> int:
         try:
-            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(f"{self.path.resolve()}.lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
         try:
@@ -212,6 +230,14 @@ class Store:
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of the cells are in the store."""
         return set(self.numbers(keys))
+
+    def refuse_missing(self, keys: Iterable[str]) -> None:
+        """Refuse to go on without cells that were stored: another program takes them away."""
+        wanted = set(keys)
+        missing = len(wanted) - len(self._by_key("replication", wanted))
+        if missing:
+            cells = "cell that was stored is" if missing == 1 else "cells that were stored are"
+            raise InputError(f"{self.path}: {missing:,} {cells} missing: another program writes to it; take a new file")
 
     def put(
         self,

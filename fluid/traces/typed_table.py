@@ -10,11 +10,13 @@ import csv
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -33,6 +35,15 @@ DIGITS = len(str(LARGEST))
 
 SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 """Formats by the end of a name, before ``.gz`` where there is one; everything else is a CSV."""
+
+MOST_LINES = 20_000_000
+"""Most lines of a table: beyond any that packproof was tried with, and within a few minutes and gigabytes."""
+
+LINES = "PACKPROOF_MOST_LINES"
+"""The variable of the environment that sets another limit."""
+
+LONGEST = 1_000_000
+"""Most characters of a line: a compressed file of a few kilobytes may hold gigabytes without an end of line."""
 
 LOOK = 1000
 """Lines whose fields make the header of JSON lines: a record may leave out what it does not have."""
@@ -241,9 +252,9 @@ def opened(place: Path) -> Iterator[Cells]:
             return
         with open_input(place) as content, _decoded(place, content) as stream:
             if kind == "json":
-                yield _of_json_lines(place, stream)
+                yield _of_json_lines(place, _lines(place, stream))
                 return
-            reader = csv.reader(stream, strict=True)
+            reader = csv.reader(_lines(place, stream), strict=True)
             yield ((reader.line_num, row) for row in reader if len(row) > 1 or any(cell.strip() for cell in row))
     except (OSError, EOFError) as error:
         raise InputError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -259,13 +270,38 @@ def _decoded(place: Path, content: io.BufferedReader) -> TextIO:
     return io.TextIOWrapper(content, newline="", encoding="utf-8-sig")
 
 
+def _lines(place: Path, stream: TextIO) -> Iterator[str]:
+    """Give the lines of a table within the limits of their number and length."""
+    most = _most_lines()
+    for number, line in enumerate(iter(partial(stream.readline, LONGEST + 1), ""), 1):
+        if len(line) > LONGEST:
+            raise TooLargeError(f"{place}:{number}: expected lines of at most {LONGEST:,} characters")
+        if number > most:
+            raise _too_many(place, most)
+        yield line
+
+
+def _most_lines() -> int:
+    text = os.environ.get(LINES) or str(MOST_LINES)
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
+        raise InputError(f"{LINES}: expected a whole number of lines, got {text[:60]!r}")
+    return int(text)
+
+
+def _too_many(place: Path, most: int) -> TooLargeError:
+    return TooLargeError(
+        f"{place}: expected at most {most:,} lines: take a part of it, such as a week, or set {LINES}={10 * most} "
+        "in the environment to read ten times as many"
+    )
+
+
 def header(path: str | Path) -> list[str]:
     """Return the cells of the first row of a table, without the space around them; nothing if it is empty."""
     with opened(Path(path)) as table:
         return next(([cell.strip() for cell in row] for _, row in table), [])
 
 
-def _of_json_lines(place: Path, stream: TextIO) -> Cells:
+def _of_json_lines(place: Path, stream: Iterator[str]) -> Cells:
     """Give JSON lines as rows; objects within objects by names with dots, lists left out."""
     objects = _objects(place, stream)
     first = [one for _, one in zip(range(LOOK), objects, strict=False)]
@@ -281,7 +317,7 @@ def _of_json_lines(place: Path, stream: TextIO) -> Cells:
             yield line, [one.get(name, "") for name in names]
 
 
-def _objects(place: Path, stream: TextIO) -> Iterator[tuple[int, dict[str, str]]]:
+def _objects(place: Path, stream: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
     for line, text in enumerate(stream, 1):
         if not text.strip():
             continue
@@ -320,6 +356,8 @@ def _of_parquet(place: Path) -> Cells:
     with open_input(place) as content:
         try:
             file = parquet.ParquetFile(content)
+            if file.metadata.num_rows > (most := _most_lines()):
+                raise _too_many(place, most)
             line = 0
             for batch in file.iter_batches():
                 table = arrow.Table.from_batches([batch])

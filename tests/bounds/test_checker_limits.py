@@ -15,6 +15,7 @@ import pytest
 
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
+from bounds.certificates.document import beyond_checker
 from bounds.cli import run
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
@@ -213,6 +214,27 @@ def test_both_doors_read_alike(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_bytes(content)
     assert checker.main([str(path)]) == run(["check", str(path)]) == 2
+
+
+def test_both_doors_limit_the_length_of_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.json"
+    text = json.dumps(assignment_certificate(solve(additive([12], [[5], [7]]))))
+    path.write_text(text + "\u2003" * 4_000_000, encoding="utf-8")  # of three bytes each
+    assert checker.main([str(path)]) == 2
+    alone = capsys.readouterr().err
+    assert "the 10,000,000 bytes that are read within the budget" in alone
+    assert run(["check", str(path)]) == 2
+    assert capsys.readouterr().err == alone
+    path.write_text(text + " " * 10_000_000)
+    assert run(["check", str(path)]) == 2
+    assert run(["check", str(path), "--budget", "50000000"]) == 0
+
+
+def test_whoever_writes_a_certificate_hears_of_one_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = assignment_certificate(solve(additive([12], [[5], [7]])))
+    assert beyond_checker(document) is None
+    monkeypatch.setattr(checker, "UNITS_A_BYTE", 40_000)  # a thousand bytes within the budget
+    assert "--budget" in str(beyond_checker(document))
 
 
 def test_a_byte_order_mark_changes_nothing(tmp_path: Path) -> None:

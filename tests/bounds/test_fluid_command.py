@@ -81,7 +81,7 @@ def test_bad_states(text: str, said: str, tmp_path: Path, capsys: pytest.Capture
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("until", ["0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("until", ["0", "-1"])
 def test_bad_times(until: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fluid", FOUR, "--until", until]) == 2
     assert "--until: expected a time greater than 0" in capsys.readouterr().err

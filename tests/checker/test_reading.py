@@ -252,8 +252,14 @@ def test_the_command() -> None:
         for number in ("0", "01", "-1", "x", "1.5", "", "1" + "0" * 16, "1 "):
             assert status(str(path), "--budget", number) == (2, "", "--budget: expected a positive whole number\n")
         usage = "usage: checker.py CERTIFICATE.json [--budget N]\n"
-        for arguments in ((), (str(path), str(path)), (str(path), "--budget"), ("--budget", "7")):
+        wrong = ((), (str(path), str(path)), (str(path), "--budget"), ("--budget", "7"), ("--verbose",), ("-",))
+        for arguments in wrong:
             assert status(*arguments) == (2, "", usage)
+        for arguments in (("--help",), ("-h",), (str(path), "--help")):
+            code, out, err = status(*arguments)
+            assert (code, err) == (0, "")
+            assert out.startswith(f"{usage}\n")
+            assert "--budget N" in out.removeprefix(usage)
         path.write_text(json.dumps({**ONE, "digest": "x"}))
         assert status(str(path)) == (1, "refused: the digest does not belong to the document\n", "")
         path.write_text("{}")
@@ -299,6 +305,33 @@ def test_a_file_is_text_in_utf8_of_limited_length() -> None:
             assert refusal(lambda: checker.read(str(path)), checker.Unreadable) == "not UTF-8 text (byte 2)"
     finally:
         checker.MAX_BYTES = limit
+
+
+def test_the_length_of_a_document_is_looked_at_before_it_is_parsed() -> None:
+    blank = json.dumps(ONE) + " " * 10_000_000  # blanks are part of the text that is read
+    load = checker.load
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "c.json"
+        path.write_text(blank)
+        checker.load = lambda _: {}["parsed"]
+        try:
+            code, out, err = status(str(path))
+            smaller = status(str(path), "--budget", "1")
+        finally:
+            checker.load = load
+        assert (code, out) == (2, "")
+        assert err == (
+            f"{path}: the document has more than the 10,000,000 bytes that are read within the budget, which does not "
+            f"refute it: --budget {4 * len(blank)} reads it\n"
+        )
+        assert smaller == (code, out, err)
+        assert status(str(path), "--budget", str(4 * len(blank)))[0] == 0
+        assert "--budget" in status(str(path), "--budget", str(4 * len(blank) - 4))[2]
+        path.write_text(blank[:10_000_000])
+        assert status(str(path))[0] == 0
+        with path.open("r+b") as stream:
+            stream.truncate(checker.MAX_BYTES + 1)
+        assert status(str(path), "--budget", "9" * 15) == (2, "", f"{path}: expected at most 64 MiB\n")
 
 
 def test_what_is_printed_cannot_move_the_cursor() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -174,6 +177,107 @@ def test_locked_and_foreign_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Store(tmp_path)
     with pytest.raises(InputError, match="cannot be written"):
         Store(tmp_path / "nowhere" / "s.db")
+
+
+def test_a_store_has_one_writer_by_whatever_name(tmp_path: Path) -> None:
+    place, other, folder = tmp_path / "s.db", tmp_path / "other.db", tmp_path / "folder"
+    folder.symlink_to(tmp_path)
+    other.symlink_to(place)
+    for first, second in ((place, other), (other, place), (place, folder / "other.db"), (folder / "s.db", other)):
+        with Store(first), pytest.raises(InputError, match=rf"^{second}: another experiment is writing to this store$"):
+            Store(second)
+    with Store(other) as store:
+        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
+        with Store(place, reading=True) as read, Store(folder / "other.db", reading=True) as again:
+            assert read.numbers(["k"]) == again.numbers(["k"]) == {"k": {"reward": 1.0}}
+    assert not list(tmp_path.glob("other.db?*"))  # what SQLite and the lock need is beside the file itself
+
+
+def test_a_store_has_one_name(tmp_path: Path) -> None:
+    """SQLite names its log after the file, so that a second name would hide it, or bring it to the wrong file."""
+    place, other = tmp_path / "s.db", tmp_path / "other.db"
+    with Store(place) as store:
+        os.link(place, other)
+        store.put("k", 0, {}, {"reward": 1.0}, 0.5)  # goes on
+        for name in (place, other):
+            for reading in (False, True):
+                with pytest.raises(InputError, match=rf"^{name}: expected a file with one name, found 2 hard links"):
+                    Store(name, reading=reading)
+    other.unlink()
+    with Store(place) as store:
+        assert store.known(["k"]) == {"k"}
+
+
+@pytest.mark.parametrize("name", [":memory:", "folder/:memory:"])
+def test_a_store_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"^{name}: expected a file to store in"):
+        Store(name)
+    assert not list(tmp_path.iterdir())
+
+
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select i"
+ADDED = {
+    "trigger gone": "create trigger gone after insert on cells begin delete from cells; end",
+    "view endless": f"create view endless as {ENDLESS} from n",
+    "table more": "create table more (x)",
+    "index quick": "create index quick on cells (replication)",
+    "table cells": "alter table cells add column twice real generated always as (seconds * 2) virtual",
+    "table words": "create virtual table words using fts5 (x)",
+}
+REST = (
+    "replication integer not null, parameters text not null, numbers text not null, arrays blob, "
+    "seconds real not null, finished real not null) strict"
+)
+REPLACED = (
+    f"create view cells as {ENDLESS} as key, i as replication, '{{}}' as parameters, '{{}}' as numbers, "
+    "null as arrays, 1.0 as seconds, 1.0 as finished from n",
+    f"create table cells (key text, {REST}",
+    f"create table cells (key text primary key check (key = ''), {REST}",
+    "create table cells (key text primary key, x)",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [*ADDED.items(), *(("table cells", f"drop table cells; {words}") for words in REPLACED)]
+)
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_store_declares_one_table_and_nothing_else(name: str, words: str, reading: bool, tmp_path: Path) -> None:
+    place = tmp_path / "s.db"
+    with Store(place) as store:
+        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
+    with closing(sqlite3.connect(place)) as connection:
+        connection.executescript(words)
+    before = place.read_bytes()
+    with pytest.raises(InputError, match="with the table cells alone") as error:
+        Store(place, reading=reading)
+    assert name in str(error.value)
+    assert str(error.value).startswith(f"{place}: ")
+    assert "\n" not in str(error.value)
+    assert place.read_bytes() == before
+
+
+def test_cells_that_go_while_an_experiment_runs_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, place = grid_file(tmp_path, replications=2, until=2), tmp_path / "s.db"
+    put = Store.put
+
+    def put_and_lose(store: Store, *what: Any, **how: Any) -> None:
+        put(store, *what, **how)
+        with closing(sqlite3.connect(place, isolation_level=None)) as other:
+            other.execute("delete from cells where replication = 1")
+
+    monkeypatch.setattr(Store, "put", put_and_lose)
+    words = ["experiment", str(path), "--store", str(place), "--workers", "1", "--csv", str(tmp_path / "out.csv")]
+    assert run(words) == 2
+    shown = capsys.readouterr()
+    cells = len(read_grid(path).cells)
+    assert shown.out == ""
+    assert shown.err.splitlines()[-1] == (
+        f"{place}: {cells // 2} cells that were stored are missing: another program writes to it; take a new file"
+    )
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_numbers_that_are_not_those_that_were_stored_are_refused(tmp_path: Path) -> None:

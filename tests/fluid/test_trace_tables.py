@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import random
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from fluid.traces.file import trace_of
 from fluid.traces.google import TYPES, read_google_events
 from fluid.traces.model import ALIBABA_2018, GOOGLE_2019, Outcome, Trace
 from fluid.traces.readers import read_trace
+from fluid.traces.typed_table import LINES
 from tests.fluid.test_trace import EVENTS
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
 from theory.files.document import Fields
 
 PLAIN = "time,duration,type,cpu\n0,2.5,a,1\n0.25,1,b,0.5\n4,0.125,a,1\n"
@@ -66,6 +68,47 @@ def test_without_pyarrow_one_line_says_what_is_needed(tmp_path: Path, monkeypatc
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"t\.parquet: Parquet needs pyarrow \(pip install 'packproof\[parquet\]'\)"):
         read_trace(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.parquet"])
+@pytest.mark.parametrize("lines", ["2", "4"])
+def test_a_table_has_a_limit_of_lines(name: str, lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / name, PLAIN)
+    monkeypatch.setenv(LINES, lines)
+    if lines == "4":
+        assert len(read_trace(path).arrival) == 3
+        return
+    with pytest.raises(TooLargeError) as error:
+        read_trace(path)
+    assert str(error.value) == (
+        f"{path}: expected at most 2 lines: take a part of it, such as a week, or set PACKPROOF_MOST_LINES=20 in the "
+        "environment to read ten times as many"
+    )
+
+
+@pytest.mark.parametrize("lines", ["-1", "1e6", "many", "9" * 40, "\u0663"])
+def test_a_limit_of_lines_is_a_whole_number(lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LINES, lines)
+    with pytest.raises(InputError, match=r"^PACKPROOF_MOST_LINES: expected a whole number of lines, got '"):
+        read_trace(written(tmp_path / "t.csv", PLAIN))
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.jsonl.gz"])
+@pytest.mark.parametrize("filled", [" ", "\n", "x"])
+def test_what_a_compressed_file_holds_is_read_in_part(
+    name: str, filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes that hold fifty megabytes: blanks, empty lines, or a line without an end."""
+    monkeypatch.setenv(LINES, "50000")
+    path = written(tmp_path / name, PLAIN)
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + filled.encode() * 50_000_000, 1))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeError, match=r"expected at most 50,000 lines|lines of at most 1,000,000 characters"):
+            read_trace(path)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:

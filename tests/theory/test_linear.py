@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from fractions import Fraction
 from math import inf, isqrt
+from typing import Any
 
+import highspy
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +18,7 @@ from sympy import Matrix
 from theory.exact.programs import rational
 from theory.exact.programs.linear import UNSURE, Column, FloatColumns, InfeasibleError, LinearProgram, Vertex
 from theory.exact.programs.rational import UnboundedError
-from theory.exact.programs.solver import MOVES
+from theory.exact.programs.solver import MOVES, FloatProgram
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
 
@@ -283,3 +286,19 @@ def test_a_feasible_point_that_is_not_optimal_is_refused() -> None:
     assert not program._is_optimal([zero, one], [3 * one], {1})  # its own column loses
     assert not program._is_optimal([zero, 2 * one], [2 * one], {1})  # the row is broken
     assert not program._is_optimal([zero, zero], [2 * one], set())  # a price on a row with slack
+
+
+def test_the_solver_prints_nothing(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    enable, output = highspy.Highs.enableCallbacks, []
+
+    def note(solver: Any) -> None:
+        output.append(solver.getOptionValue("output_flag")[1])
+        enable(solver)
+
+    monkeypatch.setattr(highspy.Highs, "enableCallbacks", note)
+    program = FloatProgram([(None, 3)])
+    program.add_columns([1, 2], [(0, 2), (0, None)], [1, 1], [0, 0], [1, 4])
+    assert program.run()
+    ctypes.CDLL(None).fflush(None)  # what is printed from C may wait in a buffer
+    assert output == [False]
+    assert tuple(capfd.readouterr()) == ("", "")

@@ -21,7 +21,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from io import BufferedReader
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from theory.errors import InputError
 from theory.files.answer import print_file
@@ -293,9 +295,42 @@ def write_text(path: str | Path, text: str) -> None:
         write_bytes(path, text.encode("utf-8"))
 
 
-def write_json(path: str | Path, document: object) -> None:
+def json_text(document: Any, *, indent: int | None = 2, ascii_only: bool = False) -> str:
+    """Return a document as JSON text; a number that is not finite is null, as JSON has no word for it.
+
+    Objects with a method ``to_json`` are what that returns; other objects that JSON does not know are their text.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> json_text({"limit": float("inf"), "ratio": Fraction(3, 4), "all": [1.5, float("nan")]}, indent=None)
+    '{"limit": null, "ratio": "3/4", "all": [1.5, null]}'
+    """
+    how: dict[str, Any] = {"indent": indent, "ensure_ascii": ascii_only, "allow_nan": False, "default": _plain}
+    try:
+        return json.dumps(document, **how)
+    except ValueError:
+        return json.dumps(_finite(document), **how)
+
+
+def _plain(value: Any) -> Any:
+    return value.to_json() if hasattr(value, "to_json") else str(value)
+
+
+def _finite(value: Any) -> Any:
+    """Return a document whose numbers that are not finite are None."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return _finite(value.to_json()) if hasattr(value, "to_json") else value
+
+
+def write_json(path: str | Path, document: Any) -> None:
     """Write a document as indented JSON (see `write_text`)."""
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json_text(document) + "\n")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

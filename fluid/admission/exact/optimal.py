@@ -111,6 +111,8 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     import highspy
     from scipy.sparse import coo_matrix, csc_matrix, hstack, identity, vstack
 
+    from theory.exact.programs import SilentHighs
+
     # rows: balance of flow in each state; sum x = 1; surplus . x <= 0; y[s, k] - x[s] <= 0
     n = len(space.states)
     refuse_all = generator(space, np.zeros(space.entered.shape))
@@ -138,8 +140,7 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_, model.a_matrix_.index_ = matrix.indptr, matrix.indices
     model.a_matrix_.value_ = matrix.data
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
+    solver = SilentHighs()
     solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
     solver.passModel(model)

@@ -264,6 +264,25 @@ def states_of_long_prices() -> Document:
     return many_states(10**1000 + 7)
 
 
+def many_tables(size: int) -> str:
+    """Return a text of tables with an entry each, which take thirty times its size where it is parsed."""
+    table = '{"":0},'
+    return f'{{"format":"packproof/2","a":[{table * (size // len(table))}0]}}'
+
+
+def longest_text() -> str:
+    """A text as long as is parsed within the budget that users have."""
+    return many_tables(9_999_900)
+
+
+def too_long_text() -> str:
+    """Sixty megabytes, which would take 1.7 GB."""
+    return many_tables(60_000_000)
+
+
+TEXTS: list[Callable[[], str]] = [longest_text, too_long_text]
+"""Texts that exhaust what parses them, which no document has that is written from memory."""
+
 LARGE: list[Callable[[], Document]] = [
     columns_of_many_types,
     columns_of_listed_configurations,

@@ -2,6 +2,15 @@
 
 from theory.exact.programs.linear import InfeasibleError, LinearProgram, Vertex
 from theory.exact.programs.rational import solve_dense, solve_sparse
-from theory.exact.programs.solver import Bound, Number
+from theory.exact.programs.solver import Bound, Number, SilentHighs
 
-__all__ = ["Bound", "InfeasibleError", "LinearProgram", "Number", "Vertex", "solve_dense", "solve_sparse"]
+__all__ = [
+    "Bound",
+    "InfeasibleError",
+    "LinearProgram",
+    "Number",
+    "SilentHighs",
+    "Vertex",
+    "solve_dense",
+    "solve_sparse",
+]

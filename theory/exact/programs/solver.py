@@ -32,6 +32,15 @@ Of eleven published instances of 801 and 1,002 jobs, six needed it, once.
 """
 
 
+class SilentHighs(highspy.Highs):  # type: ignore[misc]
+    """A solver that prints nothing, not even the two lines that highspy 1.16 prints as one is made."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802 (a name of highspy's)
+        """Turn the output off before the callbacks are on: the constructor calls this, and the latter print."""
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()
+
+
 class FloatProgram:
     """Maximise ``c x`` subject to bounds of rows and columns; after a change, `run` starts from the last basis.
 
@@ -48,7 +57,7 @@ class FloatProgram:
         self._solved = False  # since the last change
         self._moves_bounds = True
         self._enough = inf
-        self._highs = highs = highspy.Highs()
+        self._highs = highs = SilentHighs()
         for option, value in (
             ("output_flag", False),
             ("presolve", "off"),
