@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from theory.doors import PACKAGE
+from theory.errors import ContractError
 from theory.shown import Shown
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
@@ -46,12 +47,18 @@ class Verdict(StrEnum):
 
     `refuted`: what is printed fails, shown by a counterexample of the claim's rank. `not_reproduced`: a figure whose
     setting is lost in part did not come out as printed. `skipped`: nothing was checked, and the reason is given.
+    `unfinished`: the check ended by an error; no claim has this verdict on record.
     """
 
     holds = "holds"
     refuted = "refuted"
     not_reproduced = "not reproduced"
     skipped = "skipped"
+    unfinished = "unfinished"
+
+
+ON_RECORD = tuple(verdict for verdict in Verdict if verdict is not Verdict.unfinished)
+"""The verdicts that a claim may have on record."""
 
 
 class Refutes(StrEnum):
@@ -77,6 +84,7 @@ class Outcome:
 
     computed: str  # in words and exact numbers
     holds: bool | None  # whether what is printed came out; None if nothing was checked, for the reason in `computed`
+    status: int = 0  # the exit status of the error that ended the check, whose words are in `computed`; 0 for none
 
 
 Check = Callable[[Level, str], Outcome]
@@ -134,20 +142,22 @@ class Claim(Shown):
         return {Verdict.holds: True, Verdict.skipped: None}.get(self.verdict, False)
 
     def outcome(self, level: Level, broken: str = "") -> Outcome:
-        """Check the claim; without its data it is skipped."""
+        """Check the claim; without its data it is skipped, and it fails where a policy breaks its contract."""
         try:
             return self.check(level, broken)
         except WithoutData as reason:
             return Outcome(str(reason), None)
+        except ContractError as error:
+            return Outcome(f"a policy breaks its contract: {error}", False, status=1)
 
     def is_as_registered(self, outcome: Outcome) -> bool:
         """Return whether an outcome is the one on record; a check that was skipped does not contradict it."""
-        return outcome.holds is None or outcome.holds is self.holds
+        return not outcome.status and (outcome.holds is None or outcome.holds is self.holds)
 
     def verdict_of(self, outcome: Outcome) -> Verdict:
         """Return the verdict that an outcome gives on this claim."""
         if outcome.holds is None:
-            return Verdict.skipped
+            return Verdict.unfinished if outcome.status else Verdict.skipped
         if outcome.holds:
             return Verdict.holds
         return self.verdict if self.verdict is Verdict.not_reproduced else Verdict.refuted
@@ -167,9 +177,14 @@ class Checked:
         return self.claim.is_as_registered(self.outcome)
 
     @property
+    def unfinished(self) -> bool:
+        """Whether an error ended the check before there was an outcome."""
+        return self.outcome.holds is None and self.outcome.status != 0
+
+    @property
     def skipped(self) -> bool:
-        """Whether nothing was checked."""
-        return self.outcome.holds is None
+        """Whether nothing was checked, for a reason that is no error."""
+        return self.outcome.holds is None and not self.unfinished
 
     @property
     def verdict(self) -> Verdict:
@@ -179,7 +194,7 @@ class Checked:
     @property
     def evidence(self) -> Evidence | None:
         """The rank of the evidence; None where nothing was checked."""
-        return None if self.skipped else self.claim.evidence
+        return None if self.outcome.holds is None else self.claim.evidence
 
     @property
     def refutes(self) -> Refutes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +22,36 @@ class InputError(ValueError):
     """Bad input: one line that names the file, the field and what was expected."""
 
 
+class ContractError(ValueError):
+    """A policy does what the interface of its model forbids; the words say what was expected."""
+
+
 class TooLargeError(InputError):
     """Work beyond a stated limit: one line that states its size and gives advice."""
 
 
 class ArgumentError(InputError):
     """A wrong argument of a function: the line begins with its name, which the command line writes as an option."""
+
+
+FAULT = 70  # EX_SOFTWARE of the BSD list of exit statuses
+"""The exit status of a fault of packproof itself."""
+
+
+def words_of_fault(error: BaseException) -> str:
+    """Return what is said of a fault of packproof itself: its kind, its words, and its place where that is known."""
+    place = _place_of_fault(error)
+    return f"a fault of packproof itself: {type(error).__name__}: {str(error)[:200]}{place and f' ({place})'}"
+
+
+def _place_of_fault(error: BaseException) -> str:
+    """Return ``FILE:LINE`` of the innermost code of packproof in a traceback; empty where there is none."""
+    home = Path(__file__).parents[1]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(home) and file.relative_to(home).parts[0] in ("theory", "fluid", "bounds"):
+            return f"{file.relative_to(home).as_posix()}:{frame.lineno}"
+    return ""
 
 
 def expect(value: object, kind: type | tuple[type, ...], name: str, words: str) -> None:

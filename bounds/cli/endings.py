@@ -10,14 +10,14 @@ import errno
 import os
 import sys
 import traceback
-from pathlib import Path
 
-from theory.errors import ArgumentError, InputError, shortened
+from theory.errors import FAULT, ArgumentError, InputError, shortened, words_of_fault
 from theory.files.answer import give_up_answer
 
-FAULT = 70  # EX_SOFTWARE of the BSD list of exit statuses
 INTERRUPT = 130  # 128 and the number of SIGINT, as shells have it
 TRACEBACK = "PACKPROOF_TRACEBACK"  # the variable of the environment that asks for the traceback of a fault
+
+PLEASE = f"please report it, with the command, to whom you have packproof from ({TRACEBACK}=1 shows the traceback)"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -67,26 +67,10 @@ def _reader_has_left(error: BaseException) -> bool:
 
 
 def _fault(error: BaseException) -> int:
-    place = _place(error)
-    status = ended(
-        f"packproof: a fault of packproof itself: {type(error).__name__}: {str(error)[:200]}{place and f' ({place})'}; "
-        f"please report it, with the command, to whom you have packproof from ({TRACEBACK}=1 shows the traceback)",
-        FAULT,
-    )
+    status = ended(f"packproof: {words_of_fault(error)}; {PLEASE}", FAULT)
     if os.environ.get(TRACEBACK, "0") != "0":
         traceback.print_exception(error)
     return status
-
-
-def _place(error: BaseException) -> str:
-    """Return ``FILE:LINE`` of the innermost code of packproof in a traceback; empty where there is none."""
-    home = Path(__file__).parents[2]
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        file = Path(frame.filename)
-        if file.is_relative_to(home) and file.relative_to(home).parts[0] in ("theory", "fluid", "bounds"):
-            return f"{file.relative_to(home).as_posix()}:{frame.lineno}"
-    return ""
 
 
 def _system_failure(error: OSError | ImportError) -> str | None:

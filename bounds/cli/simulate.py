@@ -189,11 +189,12 @@ class _Runs(NamedTuple):
         source, folder = str(self.instance), self.instance.parent
         scenarios: list[Given] = []
         results: list[Result[Any]] = []
+        compared = policies if len(policies) > 1 else ()
         opened: Store | None = None
         with naming(self.instance), ExitStack() as stack:
             how = self.how | {"replications": replications, "progress": stack.enter_context(progress())}
             for policy in policies:
-                how_read = {"source": source, "folder": folder, **self.trace, **reading}
+                how_read = {"source": source, "folder": folder, "compared": compared, **self.trace, **reading}
                 scenario = read_scenario(self.document, policy, self.times, **how_read)
                 for line in warnings_before(scenario, policy, self.instance):
                     print(line, file=sys.stderr)

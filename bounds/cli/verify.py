@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show
+from bounds.cli.endings import PLEASE, ended
 from bounds.cli.options import EngineOption, JsonFlag, refuse_unused
-from theory.errors import InputError
+from theory.errors import FAULT, InputError
 from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
@@ -55,7 +57,11 @@ def verify(
     engine: EngineOption = "local",
     as_json: JsonFlag = False,
 ) -> None:
-    """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
+    """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is.
+
+    A claim fails where a policy breaks its contract. An error in one check is shown with that claim, and the others are
+    checked all the same; the status is then 70, or 2 where the error is one of input.
+    """
     from bounds.claims import PAPERS, Level
     from bounds.results import claims, modules, verify_all
     from bounds.views.claims import ending, listed, listing_lines, summary_lines, verdict_lines, verified
@@ -95,7 +101,19 @@ def verify(
     if pictures is not None:
         _draw([checked.claim.id for checked in outcomes], pictures, level, as_json=as_json)
     if not all(checked.ok for checked in outcomes):
-        raise typer.Exit(1)
+        raise typer.Exit(_status(outcomes))
+
+
+def _status(outcomes: Sequence[Checked]) -> int:
+    """Return the status where an outcome is not the one on record; say on stderr which checks an error has ended."""
+    ended_by: dict[tuple[int, str], list[str]] = {}
+    for checked in outcomes:
+        if checked.unfinished:
+            ended_by.setdefault((checked.outcome.status, checked.outcome.computed), []).append(checked.claim.id)
+    for (status, words), identities in ended_by.items():
+        ended(f"{', '.join(identities)}: {words}" + (f"; {PLEASE}" if status == FAULT else ""), status)
+    # a fault of packproof outweighs bad input, and bad input a verdict
+    return max((status for status, _ in ended_by), default=1)
 
 
 def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> None:

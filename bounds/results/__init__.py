@@ -11,12 +11,13 @@ import gc
 import os
 import re
 import time
+import traceback
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
 from theory.doors import imported
-from theory.errors import InputError, expect, meant
+from theory.errors import FAULT, InputError, expect, meant, words_of_fault
 
 
 def folder_of(paper: str) -> str:
@@ -97,16 +98,37 @@ def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     return Checked(claim_, outcome, time.perf_counter() - start)
 
 
+def _ended_by(error: Exception) -> Outcome:
+    """Return the outcome of a check that an error has ended: of input that is refused, or of a fault of packproof."""
+    if os.environ.get("PACKPROOF_TRACEBACK", "0") != "0":
+        traceback.print_exception(error)
+    if isinstance(error, InputError):
+        return Outcome(str(error), None, status=2)
+    return Outcome(words_of_fault(error), None, status=FAULT)
+
+
+def _verify_to_the_end(claim_: Claim, level: Level) -> Checked:
+    """Check a claim; an error ends its check alone, and is its outcome."""
+    start = time.perf_counter()
+    try:
+        return verify(claim_, level)
+    except MemoryError:  # of the machine, and of all claims
+        raise
+    except Exception as error:
+        return Checked(claim_, _ended_by(error), time.perf_counter() - start)
+
+
 def verify_all(identities: Sequence[str], level: Level = Level.quick, *, engine: str = "local") -> Iterator[Checked]:
     """Check claims on all processors and yield them as they finish; a few are checked here, one after another.
 
-    Another `engine`, ``dask://HOST:PORT``, is a cluster, which gets all of them.
+    Another `engine`, ``dask://HOST:PORT``, is a cluster, which gets all of them. An error in one check is the outcome
+    of that claim alone (`bounds.claims.Outcome.status`).
 
     Claims that share what they compute go to one processor together, as those of a file do. Groups with many claims
     that rest on simulations or floats take longest and begin first, so that no processor is left alone at the end.
     """
     if len(identities) < 8 and engine == "local":
-        yield from (verify(one, level) for one in claims(identities))
+        yield from (_verify_to_the_end(one, level) for one in claims(identities))
         return
     from fluid.parallel import processors, run_all
 
@@ -155,5 +177,5 @@ def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outco
     for one in chosen:
         # at the quick level the collector would find next to nothing: claims make numbers, not cycles
         with uncollected() if level is Level.quick else nullcontext():
-            checked.append(verify(one, level))
+            checked.append(_verify_to_the_end(one, level))
     return [(one.outcome, one.seconds) for one in checked]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bounds.claims import PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
+from bounds.claims import ON_RECORD, PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import many
@@ -21,6 +21,7 @@ SAID = {
     Verdict.refuted: "REFUTED",
     Verdict.not_reproduced: "NOT REPRODUCED",
     Verdict.skipped: "SKIPPED",
+    Verdict.unfinished: "UNFINISHED",
 }
 
 
@@ -37,7 +38,7 @@ def verified(checked: Checked) -> Answer:
         checked.outcome,
         checked.claim,
         part="Verified",
-        as_registered=None if checked.skipped else checked.ok,
+        as_registered=None if checked.outcome.holds is None else checked.ok,
         seconds=round(checked.seconds, 3),
     )
 
@@ -45,8 +46,9 @@ def verified(checked: Checked) -> Answer:
 def verdict_lines(checked: Checked) -> list[str]:
     """Return a claim with its outcome as text, the verdict first."""
     claim = checked.claim
-    recorded = "" if checked.verdict is claim.verdict else f"{SAID[claim.verdict]} is on record"
-    beside = f" ({'' if checked.skipped else 'UNEXPECTED: '}{recorded})" if recorded else ""
+    recorded = "" if checked.verdict is claim.verdict and checked.ok else f"{SAID[claim.verdict]} is on record"
+    unexpected = "" if checked.outcome.holds is None else "UNEXPECTED: "
+    beside = f" ({unexpected}{recorded})" if recorded else ""
     lines = [f"{SAID[checked.verdict]:14}  {claim.id}{beside}"]
     nature = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
     lines += [f"     known    {nature}"] if nature else []
@@ -106,18 +108,20 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
 def summary_lines(found: Sequence[Checked]) -> list[str]:
     """Return how many claims of each paper have which verdict."""
     counts = Counter((c.claim.paper, c.verdict) for c in found)
+    verdicts = tuple(Verdict) if any(c.unfinished for c in found) else ON_RECORD
     papers = [paper for paper in PAPERS if any(c.claim.paper == paper for c in found)]
-    rows = [(paper, *(str(counts[paper, verdict]) for verdict in Verdict)) for paper in papers]
+    rows = [(paper, *(str(counts[paper, verdict]) for verdict in verdicts)) for paper in papers]
     if len(papers) > 1:
-        rows.append(("all", *(str(sum(c.verdict is verdict for c in found)) for verdict in Verdict)))
-    return aligned([("paper", *(SAID[verdict].lower() for verdict in Verdict)), *rows], right=len(Verdict))
+        rows.append(("all", *(str(sum(c.verdict is verdict for c in found)) for verdict in verdicts)))
+    return aligned([("paper", *(SAID[verdict].lower() for verdict in verdicts)), *rows], right=len(verdicts))
 
 
 def ending(found: Sequence[Checked]) -> str:
-    """Return the last line: how many claims were checked, how many came out unexpectedly, how many were skipped."""
-    skipped = sum(checked.skipped for checked in found)
-    checked, unexpected = len(found) - skipped, sum(not one.ok for one in found)
+    """Return the last line: how many claims were checked, how many came out unexpectedly, how many were not checked."""
+    counts = {"skipped": sum(one.skipped for one in found), "unfinished": sum(one.unfinished for one in found)}
+    checked, unexpected = len(found) - sum(counts.values()), sum(not one.ok and not one.unfinished for one in found)
+    without = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     if not checked:
-        return f"{many(len(found), 'claim')}, nothing checked: {skipped} skipped"
-    others = f", {skipped} skipped" if skipped else ""
+        return f"{many(len(found), 'claim')}, nothing checked: {without}"
+    others = f", {without}" if without else ""
     return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{others}"

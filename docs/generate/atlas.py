@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.checker import check
-from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict
+from bounds.claims import ON_RECORD, PAPERS, Claim, Evidence, Refutes, Verdict
 from bounds.results import claims, folder_of
 from bounds.results.statements import coverage
 from bounds.views.claims import FAILS
@@ -74,7 +74,7 @@ def write(docs: Path) -> None:
     for paper in PAPERS:
         save(atlas / paper / "index.md", paper_page(paper, [claim for claim in everything if claim.paper == paper]))
     save(atlas / "by-rank.md", _by(everything, "Claims by rank", [*Evidence, None], lambda c: c.evidence, RANKS))
-    save(atlas / "by-verdict.md", _by(everything, "Claims by verdict", list(Verdict), lambda c: c.verdict, VERDICTS))
+    save(atlas / "by-verdict.md", _by(everything, "Claims by verdict", list(ON_RECORD), lambda c: c.verdict, VERDICTS))
     save(atlas / "summary.txt", summary(everything))
 
 
@@ -182,7 +182,7 @@ HEAD = ("statement", "claim", "evidence", "verdict")
 def paper_page(paper: str, chosen: list[Claim]) -> str:
     """Return the index of a paper: its numbered statements, each with its claims, and the other claims."""
     counts = Counter(claim.verdict for claim in chosen)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ON_RECORD if counts[verdict])
     rows = [
         (plain(row.statement), *entry[1:])
         for row in coverage(chosen, (paper,))
@@ -218,15 +218,15 @@ def summary(everything: list[Claim]) -> str:
     ranks = Counter(claim.evidence for claim in everything)
     refuted = Counter(claim.refutes for claim in everything if claim.refutes)
     rows = [
-        (f"[{TITLES[paper]}]({paper}/index.md)", *(str(counts[paper, verdict] or "") for verdict in Verdict))
+        (f"[{TITLES[paper]}]({paper}/index.md)", *(str(counts[paper, verdict] or "") for verdict in ON_RECORD))
         for paper in PAPERS
     ]
-    rows.append(("**all**", *(f"**{sum(counts[paper, verdict] for paper in PAPERS)}**" for verdict in Verdict)))
+    rows.append(("**all**", *(f"**{sum(counts[paper, verdict] for paper in PAPERS)}**" for verdict in ON_RECORD)))
     known = ", ".join(f"{ranks[rank]} {rank}" for rank in Evidence)
     fails = ", ".join(f"{refuted[one]} {one}s" for one in Refutes if refuted[one])
     return "\n".join(
         (
-            table(rows, ("paper", *Verdict), "claims"),
+            table(rows, ("paper", *ON_RECORD), "claims"),
             f"By evidence: {known}. Refuted are {fails}.\n",
         )
     )

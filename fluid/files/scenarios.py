@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.tables import ContinuousTable, SlottedTable, Table, parse_continuous, parse_slotted, with_trace
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
@@ -94,6 +95,7 @@ def read_scenario(
     trace: Path | None = None,
     drop_open: bool = False,
     synchronised: bool = False,
+    compared: Sequence[Policy] = (),
     **how: Any,
 ) -> Given:
     """Make the scenario of a document for a policy.
@@ -115,6 +117,8 @@ def read_scenario(
         Whether rows of a log without an end are dropped.
     synchronised : bool
         Whether policies of loss systems see the same jobs (`LossScenario.synchronised`).
+    compared : sequence of Policy
+        All policies that read the document, where there are several: it may hold the options of any of them.
     how
         ``bins`` and ``log`` of the scenario.
 
@@ -128,28 +132,45 @@ def read_scenario(
         if policy.model != "slotted":
             raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
         sizes = parse_sizes(document, source, folder)
-        return _of_sizes(
-            sizes,
-            with_trace(parse_slotted(table, source, None, folder, policy.options), trace, drop_open=drop_open),
-            policy,
-            times,
-            how,
+        of_sizes: Any = with_trace(
+            _parsed_table(table, policy, compared, None, source, folder), trace, drop_open=drop_open
         )
+        return replace(_of_sizes(sizes, _read_by(policy, of_sizes), policy, times, how), table=of_sizes)
     left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
     instance = left_out.parsed(document, source)
-    slotted = policy.model == "slotted"
-    parsed = (
-        parse_slotted(table, source, instance, folder, policy.options)
-        if slotted
-        else parse_continuous(table, instance, source, folder, policy.options)
+    given: Any = with_trace(
+        _parsed_table(table, policy, compared, instance, source, folder), trace, drop_open=drop_open
     )
-    given: Any = with_trace(parsed, trace, drop_open=drop_open)
     traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers)
     if policy.model == "loss":
         how["synchronised"] = synchronised
-    scenario_of: Callable[..., Scenario] = _slotted if slotted else _loss if policy.model == "loss" else _queue
-    return Given(scenario_of(instance, given, times, traced, how), given, instance, traced, notes)
+    makers: dict[str, Callable[..., Scenario]] = {"slotted": _slotted, "loss": _loss, "queue": _queue}
+    scenario_of = makers[policy.model]
+    scenario = scenario_of(instance, _read_by(policy, given), times, traced, how)
+    return Given(scenario, given, instance, traced, notes)
+
+
+def _parsed_table(
+    table: object,
+    policy: Policy,
+    compared: Sequence[Policy],
+    instance: Instance | None,
+    source: str,
+    folder: Path | None,
+) -> Table:
+    """Parse the table ``[simulation]``, which may hold the options of every policy that is compared."""
+    own = list(dict.fromkeys(option for reader in compared or (policy,) for option in reader.options))
+    readers = [reader.name for reader in compared]
+    if instance is None or policy.model == "slotted":
+        return parse_slotted(table, source, instance, folder, own, readers)
+    return parse_continuous(table, instance, source, folder, own, readers)
+
+
+def _read_by(policy: Policy, table: Any) -> Any:
+    """Return a table without the options of other authors' policies, which this one does not know."""
+    options = {name: value for name, value in table.options.items() if name in OPTIONS or name in policy.options}
+    return replace(table, options=options)
 
 
 def _loss(

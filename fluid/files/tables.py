@@ -119,11 +119,12 @@ def parse_continuous(
     source: str = "instance",
     folder: Path | None = None,
     own: Sequence[str] = (),
+    readers: Sequence[str] = (),
 ) -> ContinuousTable:
     """Parse the table for a model in continuous time; names of files start at `folder`.
 
     Options are those of every policy that comes with packproof, and those named in `own`, an author's, which are taken
-    as they stand.
+    as they stand. `readers` are the policies that the refusal of an unknown field names.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def parse_continuous(
     options = policy_options(fields, own, instance.names)
     if fields.has("slot"):
         fields.take("slot", "seconds a slot")  # for slotted policies, which may share the file
-    fields.finish()
+    fields.finish(readers=readers)
     return ContinuousTable(options, initial, trace, arrivals, service)
 
 
@@ -156,6 +157,7 @@ def parse_slotted(
     instance: Instance | None = None,
     folder: Path | None = None,
     own: Sequence[str] = (),
+    readers: Sequence[str] = (),
 ) -> SlottedTable:
     """Parse the table for a slotted queue.
 
@@ -169,7 +171,9 @@ def parse_slotted(
     folder : Path, optional
         Where names of files start.
     own : sequence of str
-        Further options, of an author's policy.
+        Further options, of authors' policies.
+    readers : sequence of str
+        The policies that the refusal of an unknown field names.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def parse_slotted(
         if not GRID <= values["grid"] <= 1:
             fields.fail("grid", f"expected {expected}, got {numbers.text(values['grid'])}")
     options = policy_options(fields, own, None if instance is None else instance.names)
-    fields.finish()
+    fields.finish(readers=readers)
     fixed, single = service == "deterministic", arrivals == "bernoulli"
     return SlottedTable(options, initial, trace, fixed, single, slot, **values)
 

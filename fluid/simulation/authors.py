@@ -34,10 +34,15 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
 from theory.compiled import OURS, called_as, plain, source_of, step
 from theory.doors import imported
-from theory.errors import InputError, meant
+from theory.errors import ContractError, InputError, meant
 from theory.files.code import text_of
 
 Function = Callable[..., Any]
+
+
+class AuthorError(InputError, ContractError):
+    """An author's policy breaks the contract of its model; the line names file, line, function and event."""
+
 
 WAITING, SERVED = 0, 1
 """Rows of ``measures.inside``, in which the loop counts the jobs of an author's policy for itself."""
@@ -269,7 +274,7 @@ class Guard(ABC):
             raise self.refuse("refresh", state, f"returned {_shown(again)}, expected True or False")
         return bool(again)
 
-    def refuse(self, name: str, state: State, complaint: str) -> InputError:
+    def refuse(self, name: str, state: State, complaint: str) -> AuthorError:
         """Return the one line about a function of the policy at the event as it is."""
         where = place_of(getattr(self.policy, name))
         return self._error(where, name, complaint.removeprefix(f"{name}: "), state)
@@ -335,13 +340,13 @@ class Guard(ABC):
                 return self.difference(name, words)
         return self.impossible(state)
 
-    def _error(self, where: str, name: str, complaint: str, state: State) -> InputError:
+    def _error(self, where: str, name: str, complaint: str, state: State) -> AuthorError:
         words = complaint if complaint.startswith((":", " ")) else f" {complaint}"
         if self.now is None:
             at = f"{self._event}, {self.contents(state)}"
         else:
             at = f"{self.clock} {self.now[0]:.6g}, {self._event}"
-        return InputError(f"--policy: {where}: {name} of {self.policy.name}{words} ({at})")
+        return AuthorError(f"--policy: {where}: {name} of {self.policy.name}{words} ({at})")
 
     # Between two parts of a run, compiled or not.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.authors import (
+    AuthorError,
     Guard,
     by_author,
     guard_of,
@@ -64,7 +65,7 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
         of_setting = not is_authors or str(error).startswith(("simulation.", "--policy"))
         if where is None or (isinstance(error, InputError) and of_setting):
             raise
-        kind = type(error) if isinstance(error, InputError) else InputError
+        kind = type(error) if isinstance(error, InputError) else AuthorError
         words = f": {error}" if isinstance(error, InputError) else words_of_error(error)
         raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
     if not by_author(policy):
@@ -74,7 +75,7 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
     if not complaint and is_authors and name == "prepare":
         complaint = guard.refusal(setting, state)
     if complaint:
-        raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
+        raise AuthorError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
     return state if type(state).__module__.startswith(f"{PACKAGE}fluid.") else type_of(state._fields)(*state)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.compiled import step
-from theory.errors import InputError
+from theory.errors import ContractError, InputError
 from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
 
@@ -35,7 +35,7 @@ PATIENCE = 1000
 """Calls of ``refresh`` that every event has; see `most_calls`."""
 
 
-class PolicyError(ValueError):
+class PolicyError(ContractError):
     """A function of a policy does what it must not; the words say what was expected."""
 
 

@@ -8,15 +8,20 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Level, Outcome, Refutes
+from bounds.claims import PAPERS, REGISTRY, Claim, Level, Outcome, Refutes, Verdict
 from bounds.cli import run
-from bounds.results import claims, modules, verify
+from bounds.cli.endings import TRACEBACK
+from bounds.results import _checked, claims, modules, verify
 from bounds.results.statements import coverage, numbers_of
+from fluid.simulation.policy_names import policy
+from theory.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 
@@ -168,3 +173,70 @@ def test_statements_named_by_a_source() -> None:
     assert numbers_of("Corollaries 5.2 and 5.3") == ("Corollary 5.2", "Corollary 5.3")
     assert numbers_of("Table IV, Figure 4b, Lemma D.1") == ("Table IV", "Figure 4", "Lemma D.1")
     assert numbers_of("Section 7, equation (19)") == ()
+
+
+def without_looking(state: Any, job_type: int, draws: Any) -> int:
+    """Place every job on the first server, whether or not it fits."""
+    del state, job_type, draws
+    return 0
+
+
+@pytest.mark.parametrize("identity", ["autoscaling/static-limit", "packproof/best-fit-traps"])
+def test_a_claim_fails_where_a_policy_breaks_its_contract(
+    identity: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other claims are reported; and whatever is on record of this one, its outcome is another."""
+    (claim,) = claims([identity])
+    policies = vars(sys.modules[claim.check.__module__])
+    broken = {"place": without_looking}
+    monkeypatch.setitem(policies, "policy", lambda name: replace(policy(name), **broken))
+    assert run(["verify", identity, "autoscaling/introduction", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    by_id = {row["id"]: row for row in rows}
+    assert by_id["autoscaling/introduction"]["as_registered"] is True
+    row = by_id[identity]
+    assert (row["holds"], row["as_registered"]) == (False, False)
+    assert row["computed"].startswith("a policy breaks its contract: ")
+    # on record as refuted, it would still be no outcome that is on record
+    assert not replace(claim, verdict=Verdict.refuted, refutes=Refutes.statement).is_as_registered(
+        claim.outcome(Level.quick)
+    )
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), InputError("data.csv: expected a number"), KeyError()])
+def test_an_error_in_one_check_loses_no_other_claim(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["autoscaling/introduction", "nonpreemptive/table-1", "admission/prop-4.5"]
+    first, second, third = claims(names)
+
+    def fails(level: Level, broken: str) -> Outcome:
+        del level, broken
+        raise error
+
+    monkeypatch.delenv(TRACEBACK, raising=False)
+    for claim in (first, third):
+        monkeypatch.setitem(REGISTRY, claim.id, replace(claim, check=fails))
+    status, kind = (2, "data.csv") if isinstance(error, InputError) else (70, "a fault of packproof itself: ")
+    assert run(["verify", *names, "--json"]) == status
+    shown = capsys.readouterr()
+    rows = json.loads(shown.out)
+    assert [(row["holds"], row["verdict"], row["as_registered"], row["evidence"]) for row in rows] == [
+        (None, "unfinished", None, None),
+        (True, "holds", True, "certified"),
+        (None, "unfinished", None, None),
+    ]
+    assert rows[0]["computed"].startswith(kind)
+    # one line for one error, with all claims that it has ended
+    assert shown.err.startswith(f"{first.id}, {third.id}: {kind}")
+    assert shown.err.count("\n") == 1
+    assert ("please report it" in shown.err) is (status == 70)
+    assert run(["verify", *names]) == status
+    text = capsys.readouterr().out
+    assert re.search(rf"^UNFINISHED +{first.id} \(HOLDS is on record\)$", text, re.M)
+    assert "\n1 claim checked, 0 with an outcome other than on record, 2 unfinished, " in text
+    # what processes send back
+    (outcome, _), (good, _) = _checked([first.id, second.id], Level.quick)
+    assert (outcome.holds, outcome.status, good.holds, good.status) == (None, status, True, 0)
+    with pytest.raises(type(error)):  # in Python a claim by itself raises
+        verify(REGISTRY[first.id])

@@ -153,6 +153,38 @@ def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.endswith(f"{path}: simulation.keep: expected 0 or more\n")
 
 
+@pytest.mark.usefixtures("compiling_beside")
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_policies_that_are_compared_take_their_own_options(
+    order: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "other.py").write_text(OWN.replace("keep", "spare").replace('"mine"', '"other"'))
+    path = tmp_path / "one.toml"
+    path.write_text(INSTANCE + "keep = 2\nspare = 5\n")
+    mine, other = f"{tmp_path / 'own.py'}:MINE", f"{tmp_path / 'other.py'}:MINE"
+    names = [("power-of-d", mine, other)[place] for place in order]
+    command = ["simulate", str(path), "--servers", "3", "--until", "5", "--replications", "1"]
+    words = [word for name in names for word in ("--policy", name)]
+    assert run([*command, *words, "--json"]) == 0
+    assert policy(mine).prepare.__globals__["seen"] == [{"keep": 2}]
+    assert policy(other).prepare.__globals__["seen"] == [{"spare": 5}]
+    said = capsys.readouterr().err
+    assert f"{path}: simulation: mine does not read d, beta, spare; it reads keep\n" in said
+    # a word that none of them knows is refused by all their names, before anything runs
+    path.write_text(INSTANCE + "kept = 2\nspare = 5\n")
+    assert run([*command, *words]) == 2
+    readers = ", ".join(policy(name).name for name in names)
+    error = capsys.readouterr().err
+    assert error.startswith(f"{path}: simulation.kept: unknown field to {readers}, expected one of ")
+    assert (error.count("\n"), error.endswith("; did you mean keep?\n")) == (1, True)
+    # the option of a policy that is not compared is no option here
+    path.write_text(INSTANCE + "keep = 2\n")
+    without = [word for name in names if name != mine for word in ("--policy", name)]
+    assert run([*command, *without]) == 2
+    assert "simulation.keep: unknown field" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("options", ["spare", ["spare"], ("spare", 3), ("arrivals",), ("two words",)])
 def test_options_that_are_no_names(options: Any) -> None:
     ours = policy("first-fit")

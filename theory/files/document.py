@@ -267,11 +267,15 @@ class Fields:
             self.fail(name, f"expected {expected}, got {_shown(value)}")
         return [Fields(item, self.source, f"{name}[{i}]") for i, item in enumerate(value, 1)]
 
-    def finish(self, known: Sequence[str] = ()) -> None:
-        """Refuse fields that nobody took; `known` names optional ones beside those that were asked for."""
+    def finish(self, known: Sequence[str] = (), *, readers: Sequence[str] = ()) -> None:
+        """Refuse fields that nobody took.
+
+        `known` names optional ones beside those that were asked for, `readers` what was asked, if it is to be named.
+        """
+        to_whom = f" to {', '.join(readers)}" if readers else ""
         for name in self._left:
             expected = dict.fromkeys([*self._known, *known])
             self.fail(
                 name if len(name) <= 60 and name.isprintable() else _shown(name),
-                f"unknown field, expected one of {', '.join(expected)}{meant(name, expected)}",
+                f"unknown field{to_whom}, expected one of {', '.join(expected)}{meant(name, expected)}",
             )
