@@ -116,7 +116,7 @@ def _trace_use(given: Given) -> Fields | None:
         traced,
         scenario,
         arrivals=len(traced.arriving.times),
-        used=np.searchsorted(times, scenario.until, side="left") - before,
+        used=scenario.arrivals_until(scenario.until) - before,
         last=last,
         ends_early=last < scenario.until,
         cut_off=traced.unfinished,

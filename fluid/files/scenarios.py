@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +14,10 @@ from fluid.simulation.arrivals import JobList
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.scenario import Scenario
+from fluid.simulation.scenario import Scenario, TypedScenario
 from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario, whole_service
 from fluid.simulation.slotted.sizes import size_law
-from fluid.traces.jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
+from fluid.traces.jobs import TICK, TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
 from theory.errors import InputError
 from theory.files.sizes import Sizes, parse_sizes
@@ -25,6 +26,9 @@ from theory.region.membership import traffic_intensity
 
 NAMED = 20
 """Most sizes of a law that are measured apart."""
+
+ROUNDED = "deterministic times are rounded, as the least tick of which they could be whole numbers is too short:"
+"""The note where simultaneous events of deterministic laws may not be so."""
 
 EMPTY_SERVERS = 'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
 
@@ -149,7 +153,10 @@ def read_scenario(
     if policy.model == "loss":
         how["synchronised"] = synchronised
     scenario_of: Callable[..., Scenario] = _slotted if slotted else _loss if policy.model == "loss" else _queue
-    return Given(scenario_of(instance, given, times, traced, how), given, instance, traced, notes)
+    scenario = scenario_of(instance, given, times, traced, how)
+    if isinstance(scenario, TypedScenario) and scenario.rounds_times:
+        notes = (*notes, f"{ROUNDED} {float(scenario.resolution):.3g} is that for --until {times.until:g}")
+    return Given(scenario, given, instance, traced, notes)
 
 
 def _loss(
@@ -166,6 +173,7 @@ def _loss(
         None if traced is None else traced.all,
         given.options,
         initial=given.initial.counts(times.servers, len(instance.types)),
+        tick=_tick(traced),
         **how,
     )
 
@@ -184,8 +192,13 @@ def _queue(
         given.options,
         present=traced.present if traced is not None and given.initial.trace else None,
         queue=given.initial.queue,
+        tick=_tick(traced),
         **how,
     )
+
+
+def _tick(traced: TraceJobs | None) -> Fraction:
+    return Fraction(1) if traced is None else TICK
 
 
 def _slotted(
