@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Chart, Curve, Line, above_zero, draw
 from bounds.views.pictures import figure, save, styled

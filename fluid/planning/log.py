@@ -138,10 +138,10 @@ def planned_log(
     if len(times) < PARTS or last <= 0:
         raise InputError(f"{file.path}: expected at least {PARTS} arrivals over some time, got {len(times)}")
     start = in_ticks(warmup, TICK)
-    if start > last:
+    if not 0 <= start <= last:
+        most = in_units(last, TICK)
         raise InputError(
-            f"--warmup: expected seconds of at least 0, after which a VM arrives: at most {in_units(last, TICK):,.15g}, "
-            f"got {warmup:,.15g}"
+            f"--warmup: expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
         )
     begins = None if file.trace.begins is None else file.trace.begins + first
     moved = JobList(times, jobs.types, jobs.durations)

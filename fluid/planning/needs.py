@@ -163,16 +163,19 @@ class Trials:
         for policy, log, servers in asked:
             pairs.append((policy, _scenario(policy, log, servers)))
             self.say(f"{policy.name} on {servers:,} servers")
-        how: dict[str, Any] = {"seed": self.seed, "engine": self.engine, "store": self.store}
-        runs = simulate_each(pairs, **how)
-        values = []
-        for (policy, log, servers), run in zip(asked, runs, strict=True):
-            longer = 0
-            while policy.model == "queue" and _waits_still(run) and longer < LONGEST:
-                longer += 1
-                (run,) = simulate_each([(policy, _scenario(policy, log, servers, longer))], **how)
-            values.append(_accepted(run) if policy.model == "loss" else _mean_wait(run))
-        return values
+        runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
+        return [self._value(*one, run) for one, run in zip(asked, runs, strict=True)]
+
+    def _value(self, policy: Policy, log: PlannedLog, servers: int, run: Run) -> Fraction:
+        """Return what a run attains; a queue in which jobs of the log still wait is run again, for longer."""
+        if policy.model == "loss":
+            return _accepted(run)
+        longer = 0
+        while run.measures.starts.sum() < run.measures.arrivals.sum() and longer < LONGEST:
+            longer += 1
+            pair = policy, _scenario(policy, log, servers, longer)
+            (run,) = simulate_each([pair], seed=self.seed, engine=self.engine, store=self.store)
+        return _mean_wait(run)
 
 
 def _scenario(policy: Policy, log: PlannedLog, servers: int, longer: int = 0) -> Scenario:
@@ -191,10 +194,6 @@ def _scenario(policy: Policy, log: PlannedLog, servers: int, longer: int = 0) ->
 def _accepted(run: Run) -> Fraction:
     starts, arrivals = (int(counts[run.first :].sum()) for counts in (run.measures.starts, run.measures.arrivals))
     return Fraction(starts, arrivals)
-
-
-def _waits_still(run: Run) -> bool:
-    return bool(run.measures.starts.sum() < run.measures.arrivals.sum())
 
 
 def _mean_wait(run: Run) -> Fraction:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def run_on_window(
     """Run a policy on the window, measured over [1000, 5000] s; only policies that draw differ by replication."""
     system = window(factors)
     options = {"priority": system.priority, "trigger": trigger}
-    how = {"jobs": system.jobs, "tick": TICK, "options": options, "bins": bins}
+    how: dict[str, Any] = {"jobs": system.jobs, "tick": TICK, "options": options, "bins": bins}
     scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, **how)
     return run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication)))
 
