@@ -68,6 +68,9 @@ LevelOption = Annotated[
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
 ]
+Warmup = Annotated[
+    float, typer.Option("--warmup", metavar="W", help="Seconds from the beginning of the log that are not counted.")
+]
 DropOpen = Annotated[
     bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
 ]
@@ -93,6 +96,7 @@ def plan(
     time_limit: TimeLimit = 600.0,
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
+    warmup: Warmup = 0.0,
     store: StoreFile = None,
     engine: EngineOption = "local",
     out: ReportFile = None,
@@ -108,16 +112,18 @@ def plan(
     refuse_engine(engine)
     if level not in EFFORTS:
         raise InputError(f"--level: expected quick or full, got {level!r}")
+    if not (warmup >= 0 and isfinite(warmup)):
+        raise InputError(f"--warmup: expected a number of seconds of at least 0, got {warmup!r}")
     if not time_limit > 0:
         raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
     chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
-        planned = _log(types, log, server, drop_open=drop_open)
+        planned = _log(types, log, server, warmup, drop_open=drop_open)
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(Target(accept, wait), seed, opened, report, engine)
-        made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit)
+        made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit, optional=policies is None)
         report("what greedy reservation keeps")
         answer = _answered(made_plan)
     if out is not None:
@@ -148,7 +154,7 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
     return chosen
 
 
-def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> PlannedLog:
+def _log(types: str, log: Path, server: list[str], warmup: float, *, drop_open: bool) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
@@ -168,7 +174,7 @@ def _log(types: str, log: Path, server: list[str], *, drop_open: bool) -> Planne
     expect_types(file, [str(table["name"]) for table in read.types], types)
     tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())
     instance = parse_instance({"server": read.pools, "type": tables}, types, workload_needed=False)
-    return planned_log(file, instance, (*read.notes, *more), read.uncounted)
+    return planned_log(file, instance, (*read.notes, *more), read.uncounted, warmup)
 
 
 def _answered(made_plan: Plan) -> Answer:

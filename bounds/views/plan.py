@@ -10,8 +10,11 @@ import numpy as np
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.tables import aligned
 from bounds.views.text import many
+from fluid.planning.log import DAY
 from fluid.planning.needs import Need
 from fluid.planning.plan import Plan, PolicyNeed
+from fluid.simulation.ticks import in_units
+from fluid.traces.jobs import TICK
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import apportion
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 
 ASSUMED = (
-    "The first fifth of the log is not measured, as the servers begin empty.",
+    "The log is counted from its first instant (or from the end of the warm-up, --warmup) to just beyond its last "
+    "arrival; the servers begin empty. VMs that leave at an instant have left for those that come at it, and VMs that "
+    "come at one instant come in the order of the file.",
+    "Where VMs wait, the run goes on after the last arrival until none does.",
     "The target is met on the number of servers, and missed on one less; not all smaller numbers were tried.",
     "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, drawn "
     "with replacement: busy days may be missing or come twice, so that their range need not contain the answer.",
@@ -40,7 +46,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
     """
     log, target = plan.log, plan.trials.target
     times, types, durations = log.jobs
-    span = log.until - log.warmup
+    span = in_units(log.until - log.warmup, TICK)
     peak = plan.peak
     headroom = None if plan.headroom is None else [float(x) for x in plan.headroom]
     rows = []
@@ -52,7 +58,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
                 type=name,
                 arrivals=count,
                 arrivals_per_hour=float((times[of_type] >= log.warmup).sum() / span * HOUR),
-                mean_hours=float(durations[of_type].mean() / HOUR) if count else None,
+                mean_hours=float(in_units(durations[of_type].mean(), TICK) / HOUR) if count else None,
                 jobs=float(log.means[j]),
                 at_peak=peak.jobs[j],
                 headroom=None if headroom is None else headroom[j],
@@ -62,7 +68,11 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
     is_share = target.share is not None
     simulated = None
     if plan.part is not log:
-        simulated = {"arrivals": len(plan.part.jobs.times), "begins": plan.part_begins, "seconds": plan.part.until}
+        simulated = {
+            "arrivals": len(plan.part.jobs.times),
+            "begins": seconds(plan.part_begins),
+            "seconds": seconds(plan.part.until),
+        }
     return encode_answer(
         "plan",
         sentence=sentence(plan),
@@ -70,12 +80,19 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
         pools=_pools(log.instance, best),
-        log=Fields(log, arrivals=len(times), seconds=log.until, simulated=simulated),
+        log=Fields(
+            log,
+            arrivals=len(times),
+            seconds=seconds(log.until),
+            warmup=seconds(log.warmup),
+            begins=None if log.begins is None else seconds(log.begins),
+            simulated=simulated,
+        ),
         workload=rows,
-        by_hour=log.profile(24 * HOUR, 24),
-        by_day=log.profile(7 * 24 * HOUR, 7),
+        by_hour=log.profile(DAY, 24),
+        by_day=log.profile(7 * DAY, 7),
         carries=plan.carries,
-        peak=Fields(peak, jobs=named(log.instance.types, peak.jobs)),
+        peak=Fields(peak, at=seconds(peak.at), jobs=named(log.instance.types, peak.jobs)),
         policies=[Fields(row.need, pools=_pools(log.instance, row.need), **_resampled(row)) for row in plan.policies],
         greedy=Fields(
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
@@ -83,8 +100,14 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         ),
         growth=[Fields(one, one.need, pools=_pools(log.instance, one.need)) for one in plan.growth],
         left_out=plan.left_out,
+        not_run=plan.not_run,
         certificate=certificate,
     )  # fmt: skip
+
+
+def seconds(ticks: float) -> float:
+    """Return a time of a log in seconds."""
+    return float(in_units(float(ticks), TICK))
 
 
 def _pools(instance: Instance, need: Need | None) -> dict[str, int] | None:
@@ -107,7 +130,19 @@ def _split(pools: Mapping[str, int] | None) -> str:
 
 def attained_words(value: float, *, share: bool) -> str:
     """Write what a policy attains: a share accepted in percent, or a mean wait."""
-    return f"{100 * value:.3f} % accepted" if share else f"{value:,.1f} s of mean waiting"
+    return f"{percent(value)} accepted" if share else f"{value:,.1f} s of mean waiting"
+
+
+def percent(share: float) -> str:
+    """Write a share with three decimals, or as many as tell it from all.
+
+    >>> percent(0.99159), percent(1.0), percent(0.9999996)
+    ('99.159 %', '100.000 %', '99.99996 %')
+    """
+    digits = 3
+    while share < 1 and f"{100 * share:.{digits}f}" == f"{100:.{digits}f}":
+        digits += 1
+    return f"{100 * share:.{digits}f} %"
 
 
 def sentence(plan: Plan) -> str:
@@ -120,8 +155,9 @@ def sentence(plan: Plan) -> str:
     without = f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
     if best is None or best.servers is None:
         return f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on this log."
-    attained = f"{100 * best.attained:.3f} % of the VMs" if share else f"{best.attained:,.1f} s on average"
-    reached = f"accepts {attained}" if share else f"makes them wait {attained}"
+    counted = _counted(plan)
+    attained = f"{percent(best.attained)} of {counted}" if share else f"{best.attained:,.1f} s on average"
+    reached = f"accepts {attained}" if share else f"makes {counted} wait {attained}"
     mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
     (row,) = (row for row in plan.policies if row.need is best)
     ends = _resampled(row)["range"]
@@ -133,15 +169,27 @@ def sentence(plan: Plan) -> str:
     )
 
 
-def lasting(seconds: float) -> str:
-    """Write a span of time in the unit that suits it.
+def _counted(plan: Plan) -> str:
+    """Name the VMs that are counted."""
+    whose = "the VMs"
+    if plan.part is not plan.log:
+        whose = f"the {len(plan.part.jobs.times):,} VMs of its busiest part (of {len(plan.log.jobs.times):,})"
+    if plan.part.warmup > 0:
+        whose += f" that come after a warm-up of {lasting(seconds(plan.part.warmup))}"
+    elif plan.log.warmup > 0:
+        whose += f", which begins after a warm-up of {lasting(seconds(plan.log.warmup))},"
+    return whose
+
+
+def lasting(span: float) -> str:
+    """Write a span of time, in seconds, in the unit that suits it.
 
     >>> lasting(59), lasting(7200), lasting(14 * 86400)
     ('59 s', '2 hours', '14 days')
     """
-    if seconds < 300:
-        return f"{seconds:,.3g} s"
-    return f"{seconds / HOUR:,.3g} hours" if seconds < 48 * HOUR else f"{seconds / (24 * HOUR):,.4g} days"
+    if span < 300:
+        return f"{span:,.3g} s"
+    return f"{span / HOUR:,.3g} hours" if span < 48 * HOUR else f"{span / (24 * HOUR):,.4g} days"
 
 
 def room(servers: int) -> str:
@@ -173,7 +221,8 @@ def plan_lines(answer: Answer) -> list[str]:
     lines += [f"  {note}" for note in log.notes]
     if part := log.simulated:
         lines.append(f"  policies were run on its busiest part, {part.arrivals:,} VMs over {lasting(part.seconds)}")
-    lines += ["", "workload (means without the first fifth of the log)"]
+    without = f" after the warm-up of {lasting(log.warmup)}" if log.warmup else " over the log"
+    lines += ["", f"workload (means{without})"]
     table = [["type", "arrivals an hour", "mean stay", "in service", "at the peak", "room for more"]]
     for row in answer.workload:
         hours = "-" if row.mean_hours is None else lasting(row.mean_hours * HOUR)
@@ -212,6 +261,7 @@ def plan_lines(answer: Answer) -> list[str]:
         carried = _between(one.carries.lower, one.carries.upper)
         lines.append(f"with {one.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
     lines += [f"left out for lack of time: {what}" for what in answer.left_out]
+    lines += [f"left out, as it cannot run here: {what}" for what in answer.not_run]
     return [*lines, "", "assumed", *(f"  {one}" for one in ASSUMED)]
 
 

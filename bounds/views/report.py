@@ -120,12 +120,13 @@ def _assumptions(document: Document) -> list[str]:
         notes += ASSUMED
         if document["servers"] is not None:
             notes.append(room(document["servers"]))
-    return [*notes, *(f"Left out for lack of time: {what}." for what in document.get("left_out", ()))]
+    notes += [f"Left out for lack of time: {what}." for what in document.get("left_out", ())]
+    return [*notes, *(f"Left out, as it cannot run here: {what}." for what in document.get("not_run", ()))]
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
-HIDDEN = ("made", "certificate", "sentence", "instance", "log", "trace", "left_out", "plan")
+HIDDEN = ("made", "certificate", "sentence", "instance", "log", "trace", "left_out", "not_run", "plan")
 
 WORDS = {
     "carries": "servers that carry the mean workload",

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Chart, Curve, Line, above_zero, draw
 from bounds.views.pictures import figure, save, styled
@@ -116,7 +114,7 @@ def _trace_use(given: Given) -> Fields | None:
         traced,
         scenario,
         arrivals=len(traced.arriving.times),
-        used=np.searchsorted(times, scenario.until, side="left") - before,
+        used=scenario.arrivals_until(scenario.until) - before,
         last=last,
         ends_early=last < scenario.until,
         cut_off=traced.unfinished,

@@ -105,7 +105,7 @@ def expected_events(scenario: Scenario) -> float:
     """
     slots = scenario.until if scenario.model == "slotted" else 0.0
     if scenario.jobs is not None:
-        return 2.0 * float(np.searchsorted(scenario.jobs.times, scenario.until)) + slots
+        return 2.0 * scenario.arrivals_until(scenario.until) + slots
     if isinstance(scenario, SlottedScenario):
         return 2.0 * scenario.rate * scenario.until + slots
     assert isinstance(scenario, LossScenario | QueueScenario)

@@ -65,7 +65,7 @@ from theory.version import versions
 CELLS = 1_000_000
 """Most cells of an experiment."""
 
-FORMAT = 3
+FORMAT = 4
 """Part of every cell's key: raised when the same cell would give another result."""
 
 SEEDS = 1

@@ -20,6 +20,9 @@ from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
 from theory.version import versions
 
+FORMAT = 2
+"""Part of every key: raised where the same scenario takes another path, or its measures have other fields."""
+
 
 def simulate_stored(
     store: Store,
@@ -80,7 +83,7 @@ class _Stored:
             raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
         own = name.rpartition(":")[2] if policy.code else name
         self._store, self._scenario = store, scenario
-        self._cell = fingerprint([versions(), own, policy.code, scenario, seed])
+        self._cell = fingerprint([versions(), FORMAT, own, policy.code, scenario, seed])
         self._parameters = {"policy": name, "servers": scenario.servers, "seed": seed}
 
     def _key(self, r: int) -> str:

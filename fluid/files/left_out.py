@@ -45,7 +45,7 @@ class LeftOut:
         times, types, durations = traced.arriving
         # Little's law: total time in service per server and unit of time, from the first arrival to the last, is the
         # mean number of jobs of a type on a server if none were refused or kept waiting
-        span = max(float(times[-1] - times[0]), float(durations.max(initial=0.0)), 1e-6)
+        span = max(float(times[-1] - times[0]), float(durations.max(initial=0)), 1.0)  # microseconds
         busy = np.bincount(types, weights=durations, minlength=len(instance.types)) / (span * servers)
         without = set(self.workload)
         workload = [
@@ -119,7 +119,7 @@ def measured_instance(
     instance, notes = left_out.measured(instance, traced, servers)
     _, types, durations = traced.arriving
     number = np.bincount(types, minlength=len(instance.types))
-    stays = np.bincount(types, weights=durations, minlength=len(instance.types)) / np.maximum(number, 1)
+    stays = np.bincount(types, weights=durations, minlength=len(instance.types)) / np.maximum(number, 1) / MICROSECONDS
     kinds = list(instance.types)
     for j in left_out.workload:
         if "service_rate" not in document["type"][j] and stays[j] > 0:
@@ -138,7 +138,7 @@ def measured_sizes(document: Mapping[str, Any], path: Path, trace: Path | None) 
         return parse_sizes(document, str(path), path.parent), ()
     law, traced = sized_jobs(file, present=False)
     times, places, durations = traced.arriving
-    busy = np.bincount(places, weights=durations * MICROSECONDS, minlength=len(law.sizes))
+    busy = np.bincount(places, weights=durations, minlength=len(law.sizes))
     span = max(float(times[-1] - times[0]), float(durations.max()))
     if not busy.any():
         raise InputError(f"{file.path}: expected jobs with some time in service")

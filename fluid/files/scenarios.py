@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,10 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.scenario import Scenario
+from fluid.simulation.scenario import Scenario, TypedScenario
 from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario, whole_service
 from fluid.simulation.slotted.sizes import size_law
-from fluid.traces.jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
+from fluid.traces.jobs import TICK, TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
 from theory.errors import InputError
 from theory.files.sizes import Sizes, parse_sizes
@@ -26,6 +27,9 @@ from theory.region.membership import traffic_intensity
 
 NAMED = 20
 """Most sizes of a law that are measured apart."""
+
+ROUNDED = "deterministic times are rounded, as the least tick of which they could be whole numbers is too short:"
+"""The note where simultaneous events of deterministic laws may not be so."""
 
 EMPTY_SERVERS = 'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
 
@@ -148,6 +152,8 @@ def read_scenario(
     makers: dict[str, Callable[..., Scenario]] = {"slotted": _slotted, "loss": _loss, "queue": _queue}
     scenario_of = makers[policy.model]
     scenario = scenario_of(instance, _read_by(policy, given), times, traced, how)
+    if isinstance(scenario, TypedScenario) and scenario.rounds_times:
+        notes = (*notes, f"{ROUNDED} {float(scenario.resolution):.3g} is that for --until {times.until:g}")
     return Given(scenario, given, instance, traced, notes)
 
 
@@ -187,6 +193,7 @@ def _loss(
         None if traced is None else traced.all,
         given.options,
         initial=given.initial.counts(times.servers, len(instance.types)),
+        tick=_tick(traced),
         **how,
     )
 
@@ -205,8 +212,13 @@ def _queue(
         given.options,
         present=traced.present if traced is not None and given.initial.trace else None,
         queue=given.initial.queue,
+        tick=_tick(traced),
         **how,
     )
+
+
+def _tick(traced: TraceJobs | None) -> Fraction:
+    return Fraction(1) if traced is None else TICK
 
 
 def _slotted(

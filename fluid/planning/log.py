@@ -1,21 +1,25 @@
-"""The log of a plan: its jobs by type, the workload over time, its busiest window, and other logs made from it."""
+"""The log of a plan: its jobs by type, the workload over time, its busiest window, and other logs made from it.
+
+All times are whole microseconds, so that a VM that leaves at an instant has left for those that come at it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList
+from fluid.simulation.ticks import in_ticks, in_units
 from fluid.traces.file import TraceFile
-from fluid.traces.jobs import typed_jobs
+from fluid.traces.jobs import TICK, typed_jobs
 from fluid.traces.model import MICROSECONDS
 from theory.errors import InputError
 from theory.instance import Instance
 
-HOUR, DAY = 3600.0, 86400.0
+HOUR, DAY = 3600 * MICROSECONDS, 86400 * MICROSECONDS
 PARTS = 10
 """Parts of a log that are drawn for a resampled one."""
 
@@ -25,7 +29,7 @@ SAMPLES = 20_000
 
 @dataclass(frozen=True)
 class PlannedLog:
-    """Jobs of a log from time 0 to `until`, in seconds, and the types that they have.
+    """Jobs of a log from time 0 to `until`, and the types that they have.
 
     Attributes
     ----------
@@ -33,14 +37,16 @@ class PlannedLog:
         Servers and types; its workload is not read.
     jobs : JobList
         By arrival; jobs in service at time 0 come then, each for what was left of its service.
-    until : float
-        The last arrival.
-    begins : float or None
-        Seconds from 1970 to time 0 where the log has dates.
+    until : int or float
+        Just beyond the last arrival, so that every job is counted.
+    begins : int or None
+        Microseconds from 1970 to time 0 where the log has dates.
     notes : tuple of str
         What was guessed, dropped and assumed.
     uncounted : tuple of str
         Resources of the types that no server names.
+    warmup : int or float
+        When measuring begins: what comes before is simulated, and not counted.
     """
 
     instance: Instance
@@ -49,11 +55,7 @@ class PlannedLog:
     begins: float | None
     notes: tuple[str, ...]
     uncounted: tuple[str, ...] = ()
-
-    @property
-    def warmup(self) -> float:
-        """Return when measuring begins: a fifth of the log, as in ``packproof simulate``."""
-        return self.until / 5
+    warmup: float = 0
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
@@ -74,8 +76,30 @@ class PlannedLog:
             counts.append(came - went)
         return np.array(counts, np.int64)
 
+    def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return jobs after which the number in service may be greatest, int64[N], and those in service, int64[J, N].
+
+        They are the last job that comes at each instant, and every job of duration 0, which is in service as it comes
+        and has left for the next. A job with the numbers in service after it are in the same place of both arrays.
+        """
+        times, types, durations = self.jobs
+        is_last = np.append(np.diff(times) > 0, True)
+        is_instant = np.equal(durations, 0)
+        chosen = np.flatnonzero(is_last | is_instant)
+        at = times[chosen]
+        counts = []
+        for j in range(len(self.instance.types)):
+            of_type = np.flatnonzero(types == j)
+            instant = np.flatnonzero((types == j) & is_instant)
+            came = np.searchsorted(of_type, chosen, side="right")
+            ended = np.searchsorted(np.sort(times[of_type] + durations[of_type]), at, side="right")
+            # jobs of duration 0 end at this instant, but those from the chosen one on have not left yet
+            still = np.searchsorted(times[instant], at, side="right") - np.searchsorted(instant, chosen, side="left")
+            counts.append(came - ended + still)
+        return chosen, np.array(counts, np.int64)
+
     def profile(self, period: float, parts: int) -> list[float] | None:
-        """Return the mean jobs in service in each part of a period, after `warmup`; None for less than two periods.
+        """Return the mean jobs in service in each part of a period, from `warmup` on; None for less than two periods.
 
         Parts count from midnight, of weeks from Monday, in UTC where the log has dates, and else from its beginning.
         """
@@ -91,43 +115,65 @@ class PlannedLog:
 
 
 def planned_log(
-    file: TraceFile, instance: Instance, notes: tuple[str, ...] = (), uncounted: tuple[str, ...] = ()
+    file: TraceFile,
+    instance: Instance,
+    notes: tuple[str, ...] = (),
+    uncounted: tuple[str, ...] = (),
+    warmup: float = 0.0,
 ) -> PlannedLog:
-    """Read the log of a plan; `notes` come before those of the trace.
+    """Read the log of a plan; `notes` come before those of the trace, and `warmup` is in seconds.
+
+    Time 0 is the first arrival, or when the trace opens if jobs are in service then.
 
     Raises
     ------
     InputError
-        A log with fewer than ten arrivals, or all of them at one time.
+        A log with fewer than ten arrivals, or all of them at one time; a warm-up after which none arrives.
     """
     traced = typed_jobs(file, instance)
     jobs = traced.all
-    until = float(jobs.times[-1])
-    if len(jobs.times) < PARTS or until <= 0:
-        raise InputError(f"{file.path}: expected at least {PARTS} arrivals over some time, got {len(jobs.times)}")
-    begins = None if file.trace.begins is None else file.trace.begins / MICROSECONDS
-    return PlannedLog(instance, jobs, until, begins, (*notes, *traced.notes), uncounted)
+    first = int(jobs.times[0])
+    times = jobs.times - first
+    last = int(times[-1])
+    if len(times) < PARTS or last <= 0:
+        raise InputError(f"{file.path}: expected at least {PARTS} arrivals over some time, got {len(times)}")
+    start = in_ticks(warmup, TICK)
+    if not 0 <= start <= last:
+        most = in_units(last, TICK)
+        raise InputError(
+            f"--warmup: expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
+        )
+    begins = None if file.trace.begins is None else file.trace.begins + first
+    moved = JobList(times, jobs.types, jobs.durations)
+    return PlannedLog(instance, moved, last + 1, begins, (*notes, *traced.notes), uncounted, start)
 
 
 def window(log: PlannedLog, most: int) -> tuple[PlannedLog, float]:
     """Return the busiest part of a log with a number of arrivals, and when it begins; the whole log if it has no more.
 
-    The busiest part is the one of the most work in the VMs that arrive; VMs in service as it begins come at its time 0.
+    The busiest part is the one of the most work in the VMs that arrive, of those after the warm-up if they are enough;
+    VMs in service as it begins come at its time 0.
     """
     times, types, durations = log.jobs
     if len(times) <= most:
         return log, 0.0
-    work = np.concatenate([[0.0], np.cumsum(durations)])
-    spans = np.maximum(times[most - 1 :] - times[: len(times) - most + 1], 1e-9)
-    first = int(np.argmax((work[most:] - work[:-most]) / spans))
-    begin = float(times[first])
+    work = np.concatenate([[0.0], np.cumsum(durations, dtype=np.float64)])
+    spans = np.maximum(times[most - 1 :] - times[: len(times) - most + 1], 1)
+    earliest = min(int(np.searchsorted(times, log.warmup)), len(times) - most)
+    first = earliest + int(np.argmax(((work[most:] - work[:-most]) / spans)[earliest:]))
+    begin = times[first]
     there = np.flatnonzero(times[:first] + durations[:first] > begin)
     chosen = np.concatenate([there, np.arange(first, first + most)])
     ends = times[chosen] + durations[chosen]
-    moved = np.maximum(times[chosen] - begin, 0.0)
-    part = JobList(moved, types[chosen], ends - begin - moved)
-    begins = None if log.begins is None else log.begins + begin
-    return PlannedLog(log.instance, part, float(moved[-1]), begins, log.notes), begin
+    moved = np.maximum(times[chosen] - begin, 0)
+    part = replace(
+        log,
+        jobs=JobList(moved, types[chosen], ends - begin - moved),
+        until=moved[-1] + 1,
+        begins=None if log.begins is None else log.begins + begin,
+        warmup=max(log.warmup - begin, 0),
+    )
+    return part, begin
 
 
 def resampled(log: PlannedLog, rng: np.random.Generator) -> PlannedLog:
@@ -138,10 +184,10 @@ def resampled(log: PlannedLog, rng: np.random.Generator) -> PlannedLog:
     """
     times, types, durations = log.jobs
     parts = int(log.until // DAY) if log.until >= 5 * DAY else PARTS
-    length = DAY if log.until >= 5 * DAY else log.until / PARTS
+    length = DAY if log.until >= 5 * DAY else int(-(-log.until // PARTS))
     # jobs that are there at time 0 stay, too
     edges = np.searchsorted(times, np.arange(parts + 1) * length, side="left")
-    edges[0] = np.searchsorted(times, 0.0, side="right")
+    edges[0] = np.searchsorted(times, 0, side="right")
     order, moved = [np.arange(edges[0])], [times[: edges[0]]]
     for place, part in enumerate(rng.integers(parts, size=parts).tolist()):
         chosen = np.arange(edges[part], edges[part + 1])
@@ -150,16 +196,16 @@ def resampled(log: PlannedLog, rng: np.random.Generator) -> PlannedLog:
     order.append(np.arange(edges[-1], len(times)))
     moved.append(times[edges[-1] :])
     every = np.concatenate(order)
-    jobs = JobList(np.maximum(np.concatenate(moved), 0.0), types[every], durations[every])
-    return PlannedLog(log.instance, jobs, log.until, log.begins, log.notes)
+    jobs = JobList(np.maximum(np.concatenate(moved), 0), types[every], durations[every])
+    return replace(log, jobs=jobs, until=max(log.until, jobs.times[-1] + 1))
 
 
 def grown(log: PlannedLog, growth: float, rng: np.random.Generator) -> PlannedLog:
     """Return a log with more arrivals: copies of jobs that are drawn, each moved by up to a hundredth of the log."""
     times, types, durations = log.jobs
     copies = np.sort(rng.integers(len(times), size=round(growth * len(times))))
-    shift = rng.uniform(-0.01, 0.01, len(copies)) * log.until
-    moved = np.where(times[copies] > 0, np.clip(times[copies] + shift, 0.0, log.until), 0.0)
+    shift = np.rint(rng.uniform(-0.01, 0.01, len(copies)) * log.until).astype(np.int64)
+    moved = np.where(times[copies] > 0, np.clip(times[copies] + shift, 0, times[-1]), 0)
     every = np.concatenate([times, moved])
     order = np.argsort(every, kind="stable")
     jobs = JobList(
@@ -167,4 +213,4 @@ def grown(log: PlannedLog, growth: float, rng: np.random.Generator) -> PlannedLo
         np.concatenate([types, types[copies]])[order],
         np.concatenate([durations, durations[copies]])[order],
     )
-    return PlannedLog(log.instance, jobs, log.until, log.begins, log.notes)
+    return replace(log, jobs=jobs)

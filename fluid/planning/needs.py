@@ -19,8 +19,10 @@ from fluid.planning.log import PlannedLog
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.results import LossResult, Run
+from fluid.simulation.results import Run
 from fluid.simulation.scenario import Scenario
+from fluid.simulation.ticks import exactly, in_ticks, in_units
+from fluid.traces.jobs import TICK
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
@@ -30,6 +32,9 @@ FINEST = 1000
 
 WIDEST = 64
 """A policy that misses its target on so many times the servers that carry the workload is given up."""
+
+LONGEST = 12
+"""Most times that a queue is simulated for longer until no job of the log waits: 4,095 times the log at the end."""
 
 
 # ---- the fullest instants --------------------------------------------------------------------------------------------
@@ -44,7 +49,7 @@ class Peak:
     lower, upper : int
         Fewer than `lower` cannot hold the jobs of the instant `at`; `upper` hold those of every instant.
     at : float
-        Seconds after the log begins.
+        Microseconds after the log begins.
     jobs : tuple of int
         In service then, by type.
     """
@@ -64,9 +69,8 @@ def peak_servers(log: PlannedLog, most: int = 40) -> Peak:
     an upper bound. The span with the greatest bound is split in four until it is one instant, its bound is met from
     below, or `most` bounds have been computed (`theory.greedy.servers.least_servers` each).
     """
-    # the number of jobs rises at arrivals alone, so that these are the instants to look at
-    at = np.unique(log.jobs.times)
-    counts = log.in_service(at)
+    # the number of jobs rises at arrivals alone, so that these are the moments to look at
+    arrivals, counts = log.after_arrivals()
     lower = instant = computed = 0
 
     def upper_of(first: int, last: int) -> int:
@@ -80,7 +84,7 @@ def peak_servers(log: PlannedLog, most: int = 40) -> Peak:
     # first the instant of most load, whose lower bound ends the search early
     fullest = int(np.argmax(_load(log, counts)))
     upper_of(fullest, fullest + 1)
-    spans = [(-upper_of(0, len(at)), 0, len(at))]
+    spans = [(-upper_of(0, len(arrivals)), 0, len(arrivals))]
     while computed < most:
         bound, first, last = spans[0]
         if -bound <= lower or last - first == 1:
@@ -89,7 +93,8 @@ def peak_servers(log: PlannedLog, most: int = 40) -> Peak:
         edges = np.unique(np.linspace(first, last, 5).astype(int)).tolist()
         for a, b in pairwise(edges):
             heapq.heappush(spans, (-min(upper_of(a, b), -bound), a, b))
-    return Peak(lower, max(-spans[0][0], lower), float(at[instant]), tuple(counts[:, instant].tolist()))
+    at = float(log.jobs.times[arrivals[instant]])
+    return Peak(lower, max(-spans[0][0], lower), at, tuple(counts[:, instant].tolist()))
 
 
 def _load(log: PlannedLog, counts: Any) -> Any:
@@ -111,9 +116,9 @@ class Target:
     share: float | None = None
     wait: float | None = None
 
-    def met(self, value: float) -> bool:
-        """Return whether a policy that attains a value meets the target."""
-        return value >= self.share if self.share is not None else value <= (self.wait or 0.0)
+    def met(self, value: Fraction | float) -> bool:
+        """Return whether a policy that attains a value meets the target; it does where they are equal."""
+        return value >= exactly(self.share) if self.share is not None else value <= exactly(self.wait or 0.0)
 
 
 @dataclass(frozen=True)
@@ -152,26 +157,49 @@ class Trials:
         if text and self.progress is not None:
             self.progress(text)
 
-    def attained(self, asked: Sequence[tuple[Policy, PlannedLog, int]]) -> list[float]:
+    def attained(self, asked: Sequence[tuple[Policy, PlannedLog, int]]) -> list[Fraction]:
         """Run each policy on a log and a number of servers; return the shares of jobs accepted, or their mean waits."""
         pairs: list[tuple[Policy, Scenario]] = []
         for policy, log, servers in asked:
-            means = [Fraction(round(float(x) * FINEST), FINEST * servers) for x in log.means]
-            instance = log.instance.with_workload(means)
-            model = LossScenario if policy.model == "loss" else QueueScenario
-            pairs.append((policy, model(instance, servers, log.until, log.warmup, jobs=log.jobs)))
+            pairs.append((policy, _scenario(policy, log, servers)))
             self.say(f"{policy.name} on {servers:,} servers")
         runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
-        return [_attained(*pair, run) for pair, run in zip(pairs, runs, strict=True)]
+        return [self._value(*one, run) for one, run in zip(asked, runs, strict=True)]
+
+    def _value(self, policy: Policy, log: PlannedLog, servers: int, run: Run) -> Fraction:
+        """Return what a run attains; a queue in which jobs of the log still wait is run again, for longer."""
+        if policy.model == "loss":
+            return _accepted(run)
+        longer = 0
+        while run.measures.starts.sum() < run.measures.arrivals.sum() and longer < LONGEST:
+            longer += 1
+            pair = policy, _scenario(policy, log, servers, longer)
+            (run,) = simulate_each([pair], seed=self.seed, engine=self.engine, store=self.store)
+        return _mean_wait(run)
 
 
-def _attained(policy: Policy, scenario: Scenario, run: Run) -> float:
-    result = scenario.result(policy, scenario, (run,), False)
-    if isinstance(result, LossResult):
-        return float(result.accepted().mean)
-    arrivals = float(run.measures.arrivals[run.first :].sum())
-    # Little's law: jobs that still wait at the end count for what they have waited
-    return float(run.mean_queue * (scenario.until - scenario.warmup) / max(arrivals, 1.0))
+def _scenario(policy: Policy, log: PlannedLog, servers: int, longer: int = 0) -> Scenario:
+    """Return the scenario of a log, measured in one span of time; queues may go on after it, each step twice as long.
+
+    The first step is as long as the log or its longest job.
+    """
+    means = [Fraction(round(float(x) * FINEST), FINEST * servers) for x in log.means]
+    instance = log.instance.with_workload(means)
+    more = max(log.until, float(log.jobs.durations.max())) * (2**longer - 1)
+    until, warmup = (float(in_units(time, TICK)) for time in (log.until + more, log.warmup))
+    model = LossScenario if policy.model == "loss" else QueueScenario
+    return model(instance, servers, until, warmup, jobs=log.jobs, bins=1, tick=TICK)
+
+
+def _accepted(run: Run) -> Fraction:
+    starts, arrivals = (int(counts[run.first :].sum()) for counts in (run.measures.starts, run.measures.arrivals))
+    return Fraction(starts, arrivals)
+
+
+def _mean_wait(run: Run) -> Fraction:
+    """Return the mean wait in seconds of the jobs that are measured: by Little's law, without rounding."""
+    waited = sum(Fraction(in_ticks(float(x), TICK)) for x in run.measures.waiting[run.first :].sum(axis=0))
+    return waited * TICK / int(run.measures.arrivals[run.first :].sum())
 
 
 @dataclass(frozen=True)
@@ -193,15 +221,15 @@ class Search:
     start: int
     title: str = ""
 
-    def steps(self, target: Target) -> Generator[int, float, Need]:
+    def steps(self, target: Target) -> Generator[int, Fraction, Need]:
         """Yield numbers of servers, take what the policy attains on each, and return the need.
 
         From `start` in steps that double, up or down, until the target is met on one number and missed on another;
         then by bisection.
         """
-        values: dict[int, float] = {0: 0.0 if target.share is not None else inf}
+        values: dict[int, Fraction | float] = {0: 0.0 if target.share is not None else inf}
 
-        def met(servers: int) -> Generator[int, float, bool]:
+        def met(servers: int) -> Generator[int, Fraction, bool]:
             if servers not in values:
                 values[servers] = yield servers
             return target.met(values[servers])
@@ -214,12 +242,13 @@ class Search:
         else:
             while not (yield from met(high)):
                 if high > WIDEST * max(self.start, 1):
-                    return Need(self.policy.name, None, values[high], None)
+                    return Need(self.policy.name, None, float(values[high]), None)
                 low, high, step = high, high + step, step * 2
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if (yield from met(middle)) else (middle, high)
-        return Need(self.policy.name, high, values[high], values.get(high - 1) if high > 1 else None)
+        less = float(values[high - 1]) if high > 1 else None
+        return Need(self.policy.name, high, float(values[high]), less)
 
 
 def least_for(policy: Policy, log: PlannedLog, trials: Trials, start: int) -> Need:
@@ -234,7 +263,7 @@ def least_for(policy: Policy, log: PlannedLog, trials: Trials, start: int) -> Ne
 
 
 def least_for_each(searches: Sequence[Search], trials: Trials, end: float = inf) -> Iterator[Need | None]:
-    """Yield what each search finds; None for those that had not begun at the time `end` (of the monotonic clock).
+    """Yield the need of each search; None for those that had not begun at the time `end` (of the monotonic clock).
 
     Here they run one after another. On a cluster they go on together, in rounds: each has one simulation in a round.
     """
@@ -246,9 +275,9 @@ def least_for_each(searches: Sequence[Search], trials: Trials, end: float = inf)
 
 def _together(searches: Sequence[Search], trials: Trials) -> list[Need]:
     needs: dict[int, Need] = {}
-    asking: dict[int, tuple[Generator[int, float, Need], int]] = {}
+    asking: dict[int, tuple[Generator[int, Fraction, Need], int]] = {}
 
-    def ask(i: int, steps: Generator[int, float, Need], value: float | None) -> None:
+    def ask(i: int, steps: Generator[int, Fraction, Need], value: Fraction | None) -> None:
         try:
             asking[i] = steps, next(steps) if value is None else steps.send(value)
         except StopIteration as ended:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fluid.planning.log import PlannedLog, grown, resampled, window
-from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for_each, peak_servers
+from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for, least_for_each, peak_servers
 from fluid.simulation.policy_interface import Policy
+from theory.errors import TooLargeError
 from theory.greedy.servers import LeastServers, least_servers
 from theory.region.membership import CapacityProgram
 
@@ -56,7 +57,7 @@ class Plan:
     Attributes
     ----------
     log, part : PlannedLog
-        The whole log, and the part that was simulated, which begins `part_begins` seconds after it.
+        The whole log, and the part that was simulated, which begins `part_begins` microseconds after it.
     trials : Trials
     carries : LeastServers
         Servers that carry the mean workload.
@@ -69,6 +70,8 @@ class Plan:
     growth : tuple of Growth
     left_out : tuple of str
         What was not computed because the time was over.
+    not_run : tuple of str
+        Policies that cannot run on this log, with the reason.
     """
 
     log: PlannedLog
@@ -82,6 +85,7 @@ class Plan:
     headroom: tuple[Fraction, ...] | None
     growth: tuple[Growth, ...]
     left_out: tuple[str, ...]
+    not_run: tuple[str, ...] = ()
 
 
 def mean_jobs(log: PlannedLog) -> list[Fraction]:
@@ -90,7 +94,13 @@ def mean_jobs(log: PlannedLog) -> list[Fraction]:
 
 
 def make_plan(
-    log: PlannedLog, policies: Sequence[Policy], trials: Trials, effort: Effort, seconds: float = float("inf")
+    log: PlannedLog,
+    policies: Sequence[Policy],
+    trials: Trials,
+    effort: Effort,
+    seconds: float = float("inf"),
+    *,
+    optional: bool = False,
 ) -> Plan:
     """Make a plan.
 
@@ -103,6 +113,13 @@ def make_plan(
     effort : Effort
     seconds : float
         After these, what has not begun is left out: first growth, then resampled logs of the last policies.
+    optional : bool
+        Whether a policy whose work on this log is beyond a limit is left out, unless all of them are.
+
+    Raises
+    ------
+    TooLargeError
+        Work of a policy beyond a limit.
     """
     end = time.monotonic() + seconds
     part, begins = window(log, effort.arrivals)
@@ -110,9 +127,8 @@ def make_plan(
     carries = least_servers(log.instance, mean_jobs(log))
     trials.say("servers that hold the fullest instant")
     peak = peak_servers(log, effort.bounds)
-    first = least_for_each([Search(policy, part, peak.upper) for policy in policies], trials)
-    needs = [need for need in first if need is not None]
-    met = [(need, policy) for need, policy in zip(needs, policies, strict=True) if need.servers is not None]
+    needs, not_run = _first_needs([Search(policy, part, peak.upper) for policy in policies], trials, optional=optional)
+    met = [(need, policy) for need, policy in needs if need.servers is not None]
     best, chosen = min(met, key=lambda one: one[0].servers or 0, default=(None, None))
     others = [resampled(part, np.random.default_rng([trials.seed, r])) for r in range(effort.resamples)]
     searches = [
@@ -131,7 +147,7 @@ def make_plan(
     answers = least_for_each(searches, trials, end)
     left_out: list[str] = []
     rows = []
-    for need in needs:
+    for need, _ in needs:
         again = [] if need.servers is None else list(islice(answers, len(others)))
         begun = [one for one in again if one is not None]
         if len(begun) < len(again):
@@ -145,4 +161,29 @@ def make_plan(
         jobs = [x * Fraction(str(1 + g)) for x in mean_jobs(log)]
         growth.append(Growth(g, least_servers(log.instance, jobs), larger))
     quiet = replace(trials, progress=None, store=None, engine="local")
-    return Plan(log, part, begins, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out))
+    return Plan(
+        log, part, begins, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out), not_run
+    )
+
+
+def _first_needs(
+    searches: Sequence[Search], trials: Trials, *, optional: bool
+) -> tuple[list[tuple[Need, Policy]], tuple[str, ...]]:
+    """Return the need of each policy, and why others have none: where they are optional, work beyond a limit."""
+    policies = [search.policy for search in searches]
+    try:
+        needs = [need for need in least_for_each(searches, trials) if need is not None]
+        return list(zip(needs, policies, strict=True)), ()
+    except TooLargeError:
+        if not optional or len(searches) < 2:
+            raise
+    pairs: list[tuple[Need, Policy]] = []
+    errors: list[tuple[str, TooLargeError]] = []
+    for search in searches:
+        try:
+            pairs.append((least_for(search.policy, search.log, trials, search.start), search.policy))
+        except TooLargeError as error:
+            errors.append((search.policy.name, error))
+    if not pairs:
+        raise errors[0][1]
+    return pairs, tuple(f"{name}: {error}" for name, error in errors)

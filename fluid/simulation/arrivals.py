@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.ticks import rounded
 from theory.errors import InputError, TooLargeError
 
 NAMES = ("exponential", "hyper-exponential", "deterministic", "log-normal")
@@ -90,7 +91,8 @@ class JobList(NamedTuple):
     Attributes
     ----------
     times : float64[N] or int64[N]
-        Arrival times from 0 on, not decreasing; slots, as whole numbers, in slotted models.
+        Arrival times from 0 on, not decreasing, in ticks (`fluid.simulation.scenario.TypedScenario.tick`); slots, as
+        whole numbers, in slotted models.
     types : int32[N]
         The type of each job; its size class in slotted models.
     durations : float64[N] or int64[N]
@@ -126,17 +128,26 @@ def stream_of(
     service_rates: NDArray[np.float64],
     generator: np.random.Generator,
     jobs: JobList | None = None,
+    *,
+    whole: bool = False,
 ) -> Stream:
-    """Return the stream of jobs with arrival and service times; a list of jobs replaces both laws."""
+    """Return the stream of jobs with arrival and service times; a list of jobs replaces both laws.
+
+    Times are rounded to whole numbers if they are to be `whole`, those of a list apart.
+    """
     if jobs is not None:
         return listed(jobs)
-    if law.is_poisson:
-        return poisson(rates, service_rates, service, generator)
     if law.between.name == "exponential":
         heads = poisson(rates / law.batch, service_rates, service, generator)
     else:
-        heads = renewal(rates / law.batch, service_rates, law.between, service, generator)
-    return heads if law.batch == 1 else _in_batches(heads, law, service, service_rates, generator)
+        heads = renewal(rates / law.batch, service_rates, law.between, service, generator, whole=whole)
+    stream = heads if law.batch == 1 else _in_batches(heads, law, service, service_rates, generator)
+    return _in_whole_times(stream) if whole else stream
+
+
+def _in_whole_times(stream: Stream) -> Stream:
+    for times, types, durations in stream:
+        yield JobList(np.rint(times), types, np.rint(durations))
 
 
 def _in_batches(
@@ -172,10 +183,13 @@ def poisson(rates: Rates, services: Rates, service: Law, generator: np.random.Ge
         yield JobList(time, kind, sample(service, generator, CHUNK) * mean[kind])
 
 
-def renewal(rates: Rates, services: Rates, between: Law, service: Law, generator: np.random.Generator) -> Stream:
+def renewal(
+    rates: Rates, services: Rates, between: Law, service: Law, generator: np.random.Generator, *, whole: bool = False
+) -> Stream:
     """Draw an independent renewal process for each type, with interarrival times of a law (see `poisson`).
 
-    The first interarrival time of each type is counted from time 0.
+    The first interarrival time of each type is counted from time 0. If arrivals are to be `whole`, they are rounded
+    before more is added to them, so that rounding does not add up.
     """
     arriving, mean = np.asarray(rates, float), 1 / np.asarray(services, float)
     live = np.flatnonzero(arriving > 0)
@@ -188,7 +202,7 @@ def renewal(rates: Rates, services: Rates, between: Law, service: Law, generator
         times, kinds = [], []
         for j in live:
             while last[j] < end:
-                more = last[j] + np.cumsum(sample(between, generator, 256)) / arriving[j]
+                more = rounded(last[j] + np.cumsum(sample(between, generator, 256)) / arriving[j], whole=whole)
                 drawn[j] = np.concatenate([drawn[j], more])
                 last[j] = more[-1]
             cut = int(np.searchsorted(drawn[j], end))

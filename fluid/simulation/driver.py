@@ -23,6 +23,7 @@ from fluid.simulation.results import Result, Run
 from fluid.simulation.runner import Function, Runner
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
+from fluid.simulation.ticks import in_units
 from theory.compiled import noticing_compilation
 from theory.errors import ArgumentError, expect, expect_number
 
@@ -101,14 +102,15 @@ def run_once(
             if state.done[ASKS]:
                 state = _state_after_answers(run, engine, setting, state, measures, policy_rng)
             if progress is not None:
-                progress(float(measures.now[0]), int(measures.events[0]))
+                progress(in_units(float(measures.now[0]), scenario.resolution), int(measures.events[0]))
     except KeyboardInterrupt:
         # within the warm-up nothing has been measured
         if not partial or measures.now[0] <= measures.edges[measures.first[0]]:
             raise
-        return Run(scenario, reached(measures), state, seconds, interpreted, interrupted=True)
+        until_now = scenario.in_units(reached(measures))
+        return Run(scenario, until_now, state, seconds, interpreted, interrupted=True)
     drew = [stream.bit_generator.state for stream in streams] != unused
-    return Run(scenario, measures, state, seconds, interpreted, drew=drew)
+    return Run(scenario, scenario.in_units(measures), state, seconds, interpreted, drew=drew)
 
 
 def _state_after_answers(

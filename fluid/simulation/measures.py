@@ -11,6 +11,7 @@ the delay of rank ceil(q n). Sketches of several runs are added.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil, log
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.state import Common
+from fluid.simulation.ticks import in_units, ratio
 from theory.compiled import step
 
 KINDS = ("arrival", "refusal", "departure", "migration", "preemption", "start", "ring")
@@ -34,6 +36,9 @@ COUNTS = ("arrivals", "starts", "ends", "preempted")
 BY_BIN = (*SUMS, *COUNTS, "migrations", "reassigned")
 """Fields with a row for each bin."""
 
+ONE = Fraction(1)
+"""The tick of a system that is simulated in its own unit of time."""
+
 
 class Measures(NamedTuple):
     """Sums over B bins of time, for G groups of jobs: the types, or groups of size classes."""
@@ -42,6 +47,8 @@ class Measures(NamedTuple):
     now: NDArray[np.float64]  # [1]: the time up to which everything is counted
     bin: NDArray[np.int64]  # [1]: the bin that this time lies in, B at the end
     first: NDArray[np.int64]  # [1]: the first bin after the warm-up
+    tick: NDArray[np.float64]  # [2]: a tick, in units of time, is the first over the second; the delays of the sketch
+    # are in units of time
     events: NDArray[np.int64]  # [1]: arrivals, departures and rings of a policy's clocks so far
     # [B, G], integrals over time: jobs in service, slots that a reserving policy holds ready, jobs that wait, and the
     # sizes of the jobs that wait and of those in service
@@ -87,11 +94,12 @@ def new_measures(
     *,
     log: int = 0,
     group: NDArray[np.int32] | None = None,
+    tick: Fraction = ONE,
 ) -> Measures:
     """Make empty measures with `bins` equal bins of [warmup, until], for a number of groups and of logged events.
 
     ``fields`` are those of `SUMS` and `COUNTS` that the model measures; the others have width 0. ``group`` int32[n] is
-    the group of each size class.
+    the group of each size class, and ``tick`` that in which times are counted, those of ``until`` and ``warmup`` too.
     """
     edges, first = bin_edges(until, warmup, bins)
     count = len(edges) - 1
@@ -103,6 +111,7 @@ def new_measures(
         now=np.zeros(1),
         bin=np.zeros(1, np.int64),
         first=np.full(1, first),
+        tick=np.array(ratio(tick)),
         events=np.zeros(1, np.int64),
         **sums,
         **counts,
@@ -123,6 +132,20 @@ def reached(measures: Measures) -> Measures:
     if bins < len(measures.edges) - 1 and now[0] > edges[-1]:
         bins, edges = bins + 1, np.append(edges, now)
     return measures._replace(edges=edges, **{name: getattr(measures, name)[:bins] for name in BY_BIN})
+
+
+def measures_in_units(measures: Measures, tick: Fraction, edges: NDArray[np.float64]) -> Measures:
+    """Return the measures of a run in ticks with times in units; `edges` are those of its bins, in units."""
+    if tick == ONE:
+        return measures
+    reached_edges = in_units(measures.edges, tick)
+    # ends of bins as the caller wrote them, not within rounding of it; the last may be the time of an interruption
+    stated = edges[: len(reached_edges)]
+    reached_edges = np.where(np.isclose(reached_edges, stated, rtol=1e-12, atol=0.0), stated, reached_edges)
+    times: dict[str, Any] = {name: in_units(getattr(measures, name), tick) for name in ("now", *SUMS)}
+    log = measures.log.copy()
+    log[:, 0] = in_units(log[:, 0], tick)
+    return measures._replace(edges=reached_edges, tick=np.ones(2), log=log, **times)
 
 
 @step

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import isfinite
 from numbers import Real
@@ -13,12 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, Stream, refuse_endless, stream_of
+from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, Stream, refuse_endless, sample, stream_of
 from fluid.simulation.loop import Engine
-from fluid.simulation.measures import Measures, new_measures
+from fluid.simulation.measures import Measures, bin_edges, measures_in_units, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
+from fluid.simulation.ticks import common_tick, exactly, in_ticks, rounded
 from theory.errors import ArgumentError, expect, expect_number
 from theory.instance import Additive, Instance
 
@@ -34,11 +36,16 @@ class Scenario(ABC):
 
     servers: int
     until: float
-    warmup: float  # averages are over [warmup, until]
-    jobs: JobList | None  # jobs with arrival times and durations, instead of all laws
+    warmup: float  # averages are over [warmup, until), with events at the first and without those at the second
+    jobs: JobList | None  # jobs with arrival times and durations, instead of all laws, in ticks
     options: Mapping[str, Any]  # for the policy
     bins: int  # equal time bins of [warmup, until]
     log: int  # events whose log is wanted
+
+    @property
+    def resolution(self) -> Fraction:
+        """The tick in which the loop counts time, in units of time (`fluid.simulation.ticks`)."""
+        return Fraction(1)
 
     def refuse_sizes(self) -> None:
         """Refuse a number of servers or bins that is none, no horizon, and a warm-up that does not end before it."""
@@ -85,15 +92,33 @@ class Scenario(ABC):
         return job_type
 
     def measures(self) -> Measures:
-        """Make empty measures."""
-        return new_measures(
-            float(self.until), float(self.warmup), self.bins, len(self.names), self.measured, log=self.log
+        """Make empty measures, in ticks."""
+        tick = self.resolution
+        until, warmup = in_ticks(self.until, tick), in_ticks(self.warmup, tick)
+        return new_measures(until, warmup, self.bins, len(self.names), self.measured, log=self.log, tick=tick)
+
+    def in_units(self, measures: Measures) -> Measures:
+        """Return measures in ticks with times in units of time."""
+        return measures_in_units(
+            measures, self.resolution, bin_edges(float(self.until), float(self.warmup), self.bins)[0]
         )
+
+    def arrivals_until(self, time: float) -> int:
+        """Return the listed jobs that come before a time."""
+        assert self.jobs is not None
+        return int(np.searchsorted(self.jobs.times, in_ticks(time, self.resolution), side="left"))
 
 
 @dataclass(frozen=True)
 class TypedScenario(Scenario):
-    """The base of scenarios in continuous time, of the types of an instance; the other fields as in `Scenario`."""
+    """The base of scenarios in continuous time, of the types of an instance; the other fields as in `Scenario`.
+
+    Attributes
+    ----------
+    tick : Fraction
+        What the times of listed jobs count, in units of time: 1/1,000,000 s for microseconds. Simultaneous events are
+        simultaneous where these times are whole numbers; departures come before arrivals, and arrivals in their order.
+    """
 
     instance: Instance
     servers: int
@@ -105,6 +130,7 @@ class TypedScenario(Scenario):
     options: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 200
     log: int = 0
+    tick: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         """Refuse times that do not fit, and a run without end."""
@@ -147,9 +173,49 @@ class TypedScenario(Scenario):
 
         return float(traffic_intensity(self.instance))
 
+    @cached_property
+    def _tick_of_laws(self) -> tuple[Fraction, bool] | None:
+        """The tick of the deterministic laws, and whether all their times are whole numbers of it; None without any."""
+        times = []
+        if self.service.name == "deterministic":
+            times += [1 / t.service_rate for t in self.instance.types]
+        if self.arrivals.between.name == "deterministic":
+            batch = exactly(self.arrivals.batch)
+            rates = (self.servers * t.workload * t.service_rate for t in self.instance.types)
+            times += [batch / rate for rate in rates if rate > 0]
+        return common_tick(times, self.until) if times else None
+
+    @property
+    def resolution(self) -> Fraction:
+        """The tick of listed jobs, or else that of the laws that are deterministic."""
+        return self.tick if self.listed else self._tick_of_laws[0] if self._tick_of_laws else Fraction(1)
+
+    @property
+    def in_whole_ticks(self) -> bool:
+        """Whether times that are drawn are rounded to ticks."""
+        return self.tick != 1 if self.listed else self._tick_of_laws is not None
+
+    @property
+    def rounds_times(self) -> bool:
+        """Whether deterministic times are rounded, as they have no common tick that is long enough."""
+        return not self.listed and self._tick_of_laws is not None and not self._tick_of_laws[1]
+
+    def service_times(self, types: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw service times of the law for jobs of given types, in ticks."""
+        rates = self._per_tick([t.service_rate for t in self.instance.types])
+        work = sample(self.service, rng, len(types)) / rates[types]
+        return rounded(work, whole=self.in_whole_ticks)
+
+    def _per_tick(self, rates: Sequence[Fraction]) -> NDArray[np.float64]:
+        """Return rates per unit of time as rates per tick."""
+        return np.array([float(rate * self.resolution) for rate in rates])
+
     def stream_of_jobs(self, rng: np.random.Generator) -> Stream:
-        """Return the stream of the jobs that come."""
-        return stream_of(self.arrivals, self.service, self.rates, self.service_rates, rng, self.jobs)
+        """Return the stream of the jobs that come, in ticks."""
+        services = [t.service_rate for t in self.instance.types]
+        arriving = [self.servers * t.workload * t.service_rate for t in self.instance.types]
+        rates = self._per_tick(arriving), self._per_tick(services)
+        return stream_of(self.arrivals, self.service, *rates, rng, self.jobs, whole=self.in_whole_ticks)
 
     def setting(self) -> Setting:
         """Return what a policy is prepared for: empty servers."""

@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from fluid.simulation.arrivals import JobList, joined
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted.sizes import SizeLaw
+from fluid.simulation.ticks import in_units
 from fluid.traces.file import TraceFile
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.types import in_shares, with_types
 from theory.errors import InputError
 from theory.instance import Instance
+
+TICK = Fraction(1, MICROSECONDS)
+"""What the times of jobs of a trace count, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class TraceJobs:
     Attributes
     ----------
     arriving : JobList
-        In seconds.
+        In whole microseconds (`TICK`), so that what was simultaneous in the file stays so.
     present : JobList
         Tasks that run when the trace opens, all at time 0; their durations are what was left of them.
     cut : int
@@ -104,22 +108,21 @@ def _divided(file: TraceFile, initial: bool, trace: Trace, types: NDArray[Any]) 
     there = trace.present
     if there.all():
         raise InputError(f"{file.path}: expected at least one arrival")
-    times, kinds, durations = trace.arrival / MICROSECONDS, types.astype(np.int32), trace.duration / MICROSECONDS
-    arriving = JobList(times[~there], kinds[~there], durations[~there])
-    present = JobList(np.zeros(int(there.sum())), kinds[there], durations[there])
+    kinds = types.astype(np.int32)
+    arriving = JobList(trace.arrival[~there], kinds[~there], trace.duration[~there])
+    present = JobList(np.zeros(int(there.sum()), np.int64), kinds[there], trace.duration[there])
     unfinished = int((~there & trace.censored).sum())
     return TraceJobs(arriving, present, int((there & trace.censored).sum()), unfinished, trace.notes, file, initial)
 
 
 def in_slots(jobs: JobList, slot: Fraction) -> JobList:
-    """Put jobs in the first slot that begins after they come, for at least one slot."""
+    """Put jobs, in microseconds, in the first slot that begins when they come or later, for at least one slot."""
     when, work = _slots(jobs.times, slot), np.maximum(1, _slots(jobs.durations, slot))
     return JobList(when, jobs.types.astype(np.int32), work)
 
 
-def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:
-    """Round up to slots, exactly: the times of a trace are whole microseconds."""
-    ticks = np.rint(seconds * MICROSECONDS).astype(np.int64)
+def _slots(ticks: NDArray[np.int64], slot: Fraction) -> NDArray[np.int64]:
+    """Round whole microseconds up to slots, exactly."""
     size = slot * MICROSECONDS
     if max(int(ticks.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
         return np.array([-(-tick * size.denominator // size.numerator) for tick in ticks.tolist()], np.int64)
@@ -129,7 +132,7 @@ def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:
 def last_arrival(scenario: Scenario) -> float:
     """Return when the last job of a scenario of listed jobs comes, in its unit of time."""
     assert scenario.jobs is not None
-    return float(scenario.jobs.times[-1])
+    return float(in_units(float(scenario.jobs.times[-1]), scenario.resolution))
 
 
 def trace_warnings(

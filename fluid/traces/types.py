@@ -242,7 +242,9 @@ FACTORS = (1, 2, 4)
 
 @dataclass(frozen=True)
 class TaskSystem:
-    """Jobs of a trace, in seconds until it ends, the instance of their types, and the priority class of each type.
+    """Jobs of a trace, the instance of their types, and the priority class of each type.
+
+    Times of jobs are whole microseconds, and ``until``, when the last of them ends, is in seconds.
 
     The instance has one resource of capacity 1; type ``pC/N`` has priority class C and size 1/N. Workloads are those of
     one server.
@@ -274,7 +276,7 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
     kept = single_resource(completed(trace).arrivals)
     exponent, level = powers_of_half(kept, finest), priority_classes(kept)
     pairs, types = np.unique(np.column_stack([level, exponent]), axis=0, return_inverse=True)
-    seconds, durations = kept.arrival / MICROSECONDS, kept.duration / MICROSECONDS
+    durations = kept.duration / MICROSECONDS
     until = float((kept.arrival + kept.duration).max()) / MICROSECONDS
     kinds, demands, priority = [], [], {}
     for number, (c, m) in enumerate(pairs.tolist()):
@@ -288,7 +290,8 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
         priority[name] = c
     space = Additive(("size",), (2**finest,), tuple(demands), (Fraction(1, 2**finest),))
     instance = Instance(tuple(kinds), (Pool("pool1", Fraction(1), space),))
-    return TaskSystem(instance, JobList(seconds, types.reshape(-1).astype(np.int32), durations), priority, until)
+    jobs = JobList(kept.arrival, types.reshape(-1).astype(np.int32), kept.duration)
+    return TaskSystem(instance, jobs, priority, until)
 
 
 def upper_bound(system: TaskSystem, servers: int, warmup: float, until: float, spans: int = 100) -> float:
@@ -309,7 +312,8 @@ def upper_bound(system: TaskSystem, servers: int, warmup: float, until: float, s
 
 
 def lossless_jobs(system: TaskSystem, begin: float, end: float) -> NDArray[np.float64]:
-    """Return the mean jobs of each type over a span of time where none is lost, float64[J]."""
+    """Return the mean jobs of each type over a span of time, in seconds, where none is lost, float64[J]."""
     times, types, durations = system.jobs
-    inside = np.clip(times + durations, begin, end) - np.clip(times, begin, end)
-    return np.bincount(types, weights=inside, minlength=len(system.instance.types)) / (end - begin)
+    first, last = begin * MICROSECONDS, end * MICROSECONDS
+    inside = np.clip(times + durations, first, last) - np.clip(times, first, last)
+    return np.bincount(types, weights=inside, minlength=len(system.instance.types)) / (last - first)

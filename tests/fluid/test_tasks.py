@@ -10,6 +10,7 @@ import pytest
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
+from fluid.traces.jobs import TICK
 from fluid.traces.model import MICROSECONDS, Outcome, Trace
 from fluid.traces.types import lossless_jobs, tasks_of, upper_bound
 from theory.greedy.optimal import optimal_assignment
@@ -54,7 +55,7 @@ def test_types_sizes_and_rewards() -> None:
 
 def test_lossless_jobs_are_those_of_many_servers() -> None:
     system = tasks_of(made_trace())
-    scenario = LossScenario(system.instance, 400, 900.0, 100.0, jobs=system.jobs, bins=40)
+    scenario = LossScenario(system.instance, 400, 900.0, 100.0, jobs=system.jobs, bins=40, tick=TICK)
     run = run_once(policy("first-fit"), scenario, 1)
     assert (run.measures.starts == run.measures.arrivals).all()
     found = np.average(run.jobs[run.first :], axis=0, weights=run.spans[run.first :])

@@ -114,8 +114,8 @@ def test_types_alone_and_configurations(tmp_path: Path, capsys: pytest.CaptureFi
 )
 def test_slots_are_counted_exactly(microseconds: list[int], slot: Fraction) -> None:
     """Also millions of slots after the start, where a quotient of floating numbers is off by one."""
-    seconds = np.array(sorted(microseconds)) / 10**6
-    found = in_slots(JobList(seconds, np.zeros(len(seconds), np.int32), seconds), slot)
+    ticks = np.array(sorted(microseconds), np.int64)
+    found = in_slots(JobList(ticks, np.zeros(len(ticks), np.int32), ticks), slot)
     exact = [-(-Fraction(x, 10**6) // slot) for x in sorted(microseconds)]
     assert found.times.tolist() == exact
     assert found.durations.tolist() == [max(1, x) for x in exact]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.results import LossResult, Run
 from fluid.statistics import mean_interval
+from fluid.traces.jobs import TICK
 from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
 
 SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)  # numbers of servers from overload to idle
@@ -48,7 +50,8 @@ def run_on_window(
     """Run a policy on the window, measured over [1000, 5000] s; only policies that draw differ by replication."""
     system = window(factors)
     options = {"priority": system.priority, "trigger": trigger}
-    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=options, bins=bins)
+    how: dict[str, Any] = {"jobs": system.jobs, "tick": TICK, "options": options, "bins": bins}
+    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, **how)
     return run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication)))
 
 
@@ -212,6 +215,6 @@ def _arrivals(system: JobList, sizes: np.ndarray, priority: np.ndarray, edges: n
     curves = []
     for level in sorted(set(priority.tolist())):
         of_level = priority[system.types] == level
-        total, _ = np.histogram(system.times[of_level], edges, weights=sizes[system.types[of_level]])
+        total, _ = np.histogram(system.times[of_level] * float(TICK), edges, weights=sizes[system.types[of_level]])
         curves.append(Curve(f"priority {level}", edges[:-1].tolist(), (total / np.diff(edges)).tolist(), look="steps"))
     return curves

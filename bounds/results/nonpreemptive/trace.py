@@ -20,6 +20,7 @@ from fluid.simulation.arrivals import JobList
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
 from fluid.statistics import mean_interval
+from fluid.traces.jobs import TICK
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.preprocess import powers_of_half
 from theory.instance import Instance, additive
@@ -90,13 +91,13 @@ def figure_7_panels() -> Sequence[Panel]:
 
 
 def trace_queues(trace: Trace) -> tuple[Instance, JobList]:
-    """Return the servers and types of Section 7.3, sizes rounded up to powers of 1/2, and the jobs of a trace."""
+    """Return the servers and types of Section 7.3, sizes rounded up to powers of 1/2, and the jobs, in ticks."""
     exponents = powers_of_half(trace)
     present = sorted(set(exponents.tolist()))
     instance = additive([128], [[2 ** (7 - m)] for m in present])
     seconds = Fraction(int(trace.duration.mean()), 10**6)
     kinds = np.searchsorted(present, exponents).astype(np.int32)
-    jobs = JobList(trace.arrival / 1e6, kinds, trace.duration / 1e6)
+    jobs = JobList(trace.arrival, kinds, trace.duration)
     return with_rates(instance, [1 / seconds] * len(present)), jobs
 
 
@@ -165,7 +166,8 @@ def _numbers(numbers: list[int]) -> str:
 def run_on_window(name: str, instance: Instance, servers: int, jobs: JobList, replications: int) -> QueueResult[Any]:
     """Run a policy of Figure 8 on the jobs of the window; only G16 draws."""
     policy, options = POLICIES[name]
-    scenario = QueueScenario(instance, servers, float(jobs.times[-1]), 0.0, jobs=jobs, options=options)
+    until = float(jobs.times[-1] / MICROSECONDS)
+    scenario = QueueScenario(instance, servers, until, 0.0, jobs=jobs, options=options, tick=TICK)
     return simulated(policy, scenario, replications if name == "G16" else 1)
 
 

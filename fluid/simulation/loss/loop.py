@@ -1,7 +1,7 @@
 """The event loops of loss systems: a jump chain for Poisson arrivals and exponential service, an event list otherwise.
 
 Both run over the names of `fluid.simulation.loop`, and over ``transfer``, which follows a moved job in the loop's own
-lists. Of simultaneous events departures come first.
+lists. Of simultaneous events departures come first. Times of an event list are in ticks (`fluid.simulation.ticks`).
 """
 
 from __future__ import annotations

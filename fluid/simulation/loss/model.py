@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import sample
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loop import Engine
 from fluid.simulation.loss import jobs as lists
@@ -120,7 +119,7 @@ class _EventList(_LossEngine):
         length = int(state.totals.sum()) + expected + 1
         self.jobs = lists.new_calendar(length, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
-            for work in sample(scenario.service, rng, int(state.counts[server, j])) / services[j]:
+            for work in scenario.service_times(np.full(int(state.counts[server, j]), j, np.int32), rng):
                 lists.schedule(self.jobs, work, j, server)
         self.supply()
 

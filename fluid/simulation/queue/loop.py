@@ -1,7 +1,7 @@
 """The event loop of queues in continuous time, and its lists of jobs: the event list of those in service, and lines.
 
 The waiting jobs of a type form a line, served in the order of their arrival. At equal times departures precede
-arrivals.
+arrivals, and both precede the rings of a policy's clocks. Times are in ticks (`fluid.simulation.ticks`).
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def run(
         for k in range(len(state.clocks)):
             rate += state.clocks[k]
         if rate > 0.0:
-            ringing = measures.now[0] + policy_rng.standard_exponential() / rate
+            # the rates of clocks are per unit of time
+            ringing = measures.now[0] + policy_rng.standard_exponential() / rate / measures.tick[0] * measures.tick[1]
         if not advance(measures, state, min(arriving, ending, ringing)):
             return FINISHED
         measures.events[0] += 1
@@ -194,7 +195,7 @@ def begin(
     measures.starts[b, job_type] += 1
     measures.delay[b, job_type] += delay
     if b >= measures.first[0]:
-        count_delay(measures.sketch, delay)
+        count_delay(measures.sketch, delay * measures.tick[0] / measures.tick[1])
     note(measures, START, job_type, server, -1)
     push(ends, measures.now[0] + work, server * types + job_type)
 

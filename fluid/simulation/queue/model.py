@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import JobList, Stream, joined, sample
+from fluid.simulation.arrivals import JobList, Stream, joined
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures
@@ -37,7 +37,7 @@ class QueueScenario(TypedScenario):
         Instead of all laws: makes the stream of jobs from a generator, such as requests for vectors of jobs
         (`fluid.simulation.arrivals.batches`).
     present : JobList, optional
-        Jobs of a trace that wait at time 0; their durations are what is left of their service.
+        Jobs of a trace that wait at time 0; their durations are what is left of their service, in ticks.
     queue : tuple of int
         Jobs of each type that wait at time 0, behind those, with service of the law; empty for none.
     """
@@ -70,8 +70,7 @@ class QueueScenario(TypedScenario):
     def waiting_at_start(self, rng: np.random.Generator) -> JobList:
         """Return the jobs that wait at time 0."""
         kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
-        work = sample(self.service, rng, len(kinds)) / self.service_rates[kinds]
-        drawn = JobList(np.zeros(len(kinds)), kinds, work)
+        drawn = JobList(np.zeros(len(kinds)), kinds, self.service_times(kinds, rng))
         return drawn if self.present is None else joined(self.present, drawn)
 
 

@@ -7,22 +7,19 @@ none.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluid.simulation.options import D
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, fits, one_of, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
-from theory.errors import TooLargeError
-from theory.exact.knapsack import feasible
 from theory.instance import Additive, Space
 from theory.numbers import to_integers, total
-
-CLASSES = 4_000_000
-"""Most feasible configurations times types, over all pools, that best-fit tells apart."""
 
 FirstFitState = state_type(__name__, "FirstFitState", Common._fields, "roomy", "levels", "touched_")
 """The common part, and for each type the set of servers with room for it (`fluid.simulation.structures.bitset`);
@@ -106,109 +103,205 @@ def loads(space: Space, types: int) -> list[Fraction]:
 
 
 BestFitState = state_type(
-    __name__, "BestFitState", Common._fields, "kind", "after", "before", "head", "up", "down", "words", "levels"
+    __name__,
+    "BestFitState",
+    Common._fields,
+    *("load", "most_load", "after", "before"),
+    *("kind_", "head_", "weight_", "contents_", "order_", "classes_", "touched_"),
 )
-"""The common part, and the servers by contents.
+"""The common part, and the servers by contents: a class is the contents of at least one server of a pool.
 
-A class is a pool and a feasible configuration, numbered from the fullest to the emptiest. ``up`` and ``down`` are
-the classes that one more or one less job of a type leads to (-1: none); ``head``, ``after`` and ``before`` are the
-linked lists of the servers of a class; ``words`` holds, by type, the classes that have a server and have room.
+``load`` int64[P, J] is what a job adds to the load of a server of each pool, and a server with a load of more than
+``most_load`` int64[J] has no room for a type. ``after`` and ``before`` int32[L] are linked lists of the
+servers of each class, the last to come first. What follows from them and the jobs of the servers is remembered:
+``kind_`` int32[L], the class of each server, ``head_`` int32[C], the first server of a class, ``weight_`` int64[C], its
+load, and ``contents_`` int32[C, 1 + J], its pool and jobs; ``order_`` int32[C], the numbers of all classes, first those
+with a server, as many as ``classes_`` int64[1] says, from the fullest to the emptiest (equal loads by pool and jobs),
+then those that are free; ``touched_``, the server whose contents have changed, -1 for none.
 """
+
+EVERY_LOAD = 2**62
+"""More than the load of any server."""
 
 
 def prepare_best_fit(setting: Setting) -> Any:
-    """Make the state of best-fit; more than `CLASSES` feasible configurations (times types) are refused."""
-    instance, types = setting.instance, len(setting.instance.types)
-    rows = []
-    try:
-        for p, pool in enumerate(instance.pools):
-            load = loads(pool.space, types)
-            contents = feasible(pool.space, limit=CLASSES).tolist()
-            rows += [(-sum(k[j] * load[j] for j in range(types)), p, tuple(k)) for k in contents]
-    except TooLargeError as error:
-        raise TooLargeError(f"--policy best-fit: {error.args[0].partition(':')[0]}: take first-fit") from None
-    if len(rows) * types > CLASSES:
-        raise TooLargeError(
-            f"--policy best-fit: {len(rows):,} contents of servers, expected {CLASSES // types:,} at most"
-        )
-    rows.sort()  # by load from the fullest on; equal loads by pool and contents
-    number = {(p, k): c for c, (_, p, k) in enumerate(rows)}
-    up = np.full((len(rows), types), -1, np.int32)
-    down = np.full((len(rows), types), -1, np.int32)
-    for (p, k), c in number.items():
-        for j in range(types):
-            more = number.get((p, (*k[:j], k[j] + 1, *k[j + 1 :])), -1)
-            up[c, j] = more
-            if more >= 0:
-                down[more, j] = c
-    base = common(setting)
-    servers = zip(setting.pool.tolist(), map(tuple, base["counts"].tolist()), strict=True)
-    words, levels = empty_sets(types, len(rows))
+    """Make the state of best-fit; any number of pools.
+
+    Notes
+    -----
+    A job is placed in O(J log C + C) for C classes in use, which are no more than the servers: usually the first class
+    that may have room has it. Nothing depends on the number of feasible configurations.
+    """
+    types, pools = len(setting.instance.types), setting.instance.pools
+    load, whole = whole_loads(setting)
+    # the load is a mean over resources, each at most full: a server with room for a job has room for its load
+    is_bounded = whole > 0 and all(isinstance(pool.space, Additive) for pool in pools)
+    room = whole - load.min(axis=0) if is_bounded else np.full(types, EVERY_LOAD)
+    most = min(setting.servers, sum(_most_contents(pool.space, types) for pool in pools)) + 1
     state = BestFitState(
-        **base,
-        kind=np.array([number[contents] for contents in servers], np.int32),
+        **common(setting),
+        load=load,
+        most_load=room,
+        kind_=np.full(setting.servers, -1, np.int32),
         after=np.full(setting.servers, -1, np.int32),
         before=np.full(setting.servers, -1, np.int32),
-        head=np.full(len(rows), -1, np.int32),
-        up=up,
-        down=down,
-        words=words,
-        levels=levels,
+        head_=np.full(most, -1, np.int32),
+        weight_=np.zeros(most, np.int64),
+        contents_=np.zeros((most, 1 + types), np.int32),
+        order_=np.arange(most, dtype=np.int32),
+        classes_=np.zeros(1, np.int64),
+        touched_=np.full(1, -1),
     )
-    for server in range(setting.servers - 1, -1, -1):  # the first server is at the head of its list
-        _enter(state, server, int(state.kind[server]))
+    _enter_all(state)
     return state
 
 
+def whole_loads(setting: Setting) -> tuple[NDArray[np.int64], int]:
+    """Return the load of one job by pool and type as a multiple of a common unit, int64[P, J], and that of a server.
+
+    Where loads are so fine that a full server exceeds 64 bits, they are rounded to 2^-40, and 0 stands for the load of
+    a server.
+    """
+    types = len(setting.instance.types)
+    shares = [share for pool in setting.instance.pools for share in loads(pool.space, types)]
+    multiples, unit = to_integers(shares)
+    whole = int(1 / unit) if unit else 1
+    if whole * types >= EVERY_LOAD:
+        multiples, whole = [round(share * 2**40) for share in shares], 0
+    return np.array(multiples, np.int64).reshape(-1, types), whole
+
+
+def _most_contents(space: Space, types: int) -> int:
+    """Return a number that the feasible configurations do not exceed."""
+    return prod(space.most(j) + 1 for j in range(types))
+
+
 @step
-def _enter(state: Any, server: int, kind: int) -> None:
-    """Put a server at the head of the list of a class."""
-    first = state.head[kind]
-    state.kind[server] = kind
+def _enter_all(state: Any) -> None:
+    for server in range(len(state.counts) - 1, -1, -1):  # the first server is at the head of its list
+        _enter(state, server)
+
+
+@step
+def _load_of(state: Any, server: int) -> int:
+    load = 0
+    for j in range(len(state.totals)):
+        load += state.counts[server, j] * state.load[state.pool[server], j]
+    return load
+
+
+@step
+def _after_class(state: Any, server: int, load: int, other: int) -> int:
+    """Compare a server with a class in the order: -1 before it, 0 of it, 1 behind it."""
+    if load != state.weight_[other]:
+        return -1 if load > state.weight_[other] else 1
+    if state.pool[server] != state.contents_[other, 0]:
+        return -1 if state.pool[server] < state.contents_[other, 0] else 1
+    for j in range(len(state.totals)):
+        if state.counts[server, j] != state.contents_[other, 1 + j]:
+            return -1 if state.counts[server, j] < state.contents_[other, 1 + j] else 1
+    return 0
+
+
+@step
+def _enter(state: Any, server: int) -> None:
+    """Put a server at the head of the list of its contents, a new class if no other server has them."""
+    load = _load_of(state, server)
+    low, high = 0, state.classes_[0]
+    kind = -1
+    while low < high:
+        middle = (low + high) >> 1
+        side = _after_class(state, server, load, state.order_[middle])
+        if side == 0:
+            kind = state.order_[middle]
+            break
+        if side < 0:
+            high = middle
+        else:
+            low = middle + 1
+    if kind < 0:
+        number = state.classes_[0]
+        kind = state.order_[number]  # the first free one
+        for at in range(number, low, -1):
+            state.order_[at] = state.order_[at - 1]
+        state.order_[low] = kind
+        state.classes_[0] = number + 1
+        state.head_[kind] = -1
+        state.weight_[kind] = load
+        state.contents_[kind, 0] = state.pool[server]
+        for j in range(len(state.totals)):
+            state.contents_[kind, 1 + j] = state.counts[server, j]
+    first = state.head_[kind]
+    state.kind_[server] = kind
     state.before[server] = -1
     state.after[server] = first
-    state.head[kind] = server
+    state.head_[kind] = server
     if first >= 0:
         state.before[first] = server
-    else:  # the class had no server: now it is one to choose for the types for which it has room
-        for j in range(len(state.totals)):
-            if state.up[kind, j] >= 0:
-                insert(state.words, state.levels, j, kind)
 
 
 @step
-def _leave(state: Any, server: int) -> int:
-    """Take a server out of the list of its class; return the class."""
-    kind, before, after = state.kind[server], state.before[server], state.after[server]
+def _leave(state: Any, server: int) -> None:
+    """Take a server out of the list of its class, and the class out of the order where it was the last one."""
+    kind, before, after = state.kind_[server], state.before[server], state.after[server]
     if after >= 0:
         state.before[after] = before
     if before >= 0:
         state.after[before] = after
-    else:
-        state.head[kind] = after
-        if after < 0:
-            for j in range(len(state.totals)):
-                discard(state.words, state.levels, j, kind)
-    return int(kind)
+        return
+    state.head_[kind] = after
+    if after >= 0:
+        return
+    last = state.classes_[0] - 1
+    for at in range(_first_not_above(state, state.weight_[kind]), last):
+        if state.order_[at] == kind:
+            for behind in range(at, last):
+                state.order_[behind] = state.order_[behind + 1]
+            break
+    state.order_[last] = kind
+    state.classes_[0] = last
+
+
+@step
+def _first_not_above(state: Any, load: int) -> int:
+    """Return the place of the first class in the order with at most a load."""
+    low, high = 0, state.classes_[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if state.weight_[state.order_[middle]] > load:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @step
 def place_best(state: Any, job_type: int, draws: Any) -> int:
     """Return the server with the least room that has enough, of equals the one that came to its contents last."""
-    kind = least(state.words, state.levels, job_type)  # the fullest class with room, as classes are numbered
-    if kind < 0:
-        return -1
-    server = int(state.head[kind])
-    _leave(state, server)
-    _enter(state, server, state.up[kind, job_type])
-    return server
+    for at in range(_first_not_above(state, state.most_load[job_type]), state.classes_[0]):
+        server = state.head_[state.order_[at]]
+        if fits(state, server, job_type):
+            state.touched_[0] = server
+            return int(server)
+    return -1
 
 
 @step
 def depart_best(state: Any, server: int, job_type: int, draws: Any) -> None:
-    """Follow the contents of the server."""
-    kind = _leave(state, server)
-    _enter(state, server, state.down[kind, job_type])
+    """Remember which server has other contents."""
+    state.touched_[0] = server
+
+
+@step
+def refresh_best(state: Any, draws: Any) -> bool:
+    """Put the server whose contents have changed among those with the same."""
+    # `place` cannot do it: the loop puts the job on the server after it
+    server = state.touched_[0]
+    if server >= 0:
+        _leave(state, server)
+        _enter(state, server)
+        state.touched_[0] = -1
+    return False
 
 
 BEST_FIT = Policy(
@@ -217,7 +310,7 @@ BEST_FIT = Policy(
     prepare_best_fit,
     place_best,
     depart_best,
-    nothing_to_refresh,
+    refresh_best,
     about="the fullest server with room, by mean load",
 )
 
@@ -227,12 +320,7 @@ SamplingState = state_type(__name__, "SamplingState", Common._fields, "choices",
 
 def prepare_power_of_d(setting: Setting) -> Any:
     """Make the state of power of d choices; any number of pools."""
-    types = len(setting.instance.types)
-    shares = [share for pool in setting.instance.pools for share in loads(pool.space, types)]
-    multiples, _ = to_integers(shares)
-    if max(multiples) > 2**40:  # so that the load of a server cannot exceed 64 bits
-        multiples = [round(share * 2**40) for share in shares]
-    load = np.array(multiples, np.int64).reshape(-1, types)
+    load, _ = whole_loads(setting)
     return SamplingState(**common(setting), choices=np.full(1, D(setting.options), np.int64), load=load)
 
 
