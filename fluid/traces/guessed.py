@@ -1,22 +1,24 @@
 """Logs as planners have them: columns are guessed from common headers, and the guess is a note of the trace.
 
 ``created_at``, ``start`` or the like says when a VM came; ``deleted_at`` or ``end`` when it went, or ``duration`` how
-long it stayed. Times are numbers (seconds, or milliseconds and finer where they are too large) or ISO 8601.
+long it stayed. Times are ISO 8601 or numbers, whose unit `fluid.traces.clocks` decides. ``num_instances`` or the like
+is the number of VMs of a row, and ``state`` may say that it never ran; a note names the columns that are not used.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
+from fluid.traces.clocks import Clock, clock_of
 from fluid.traces.mapped import Columns, read_mapped
-from fluid.traces.model import Trace
-from fluid.traces.typed_table import ABSENT, Cells, fail, opened
+from fluid.traces.model import Doubt, Trace
+from fluid.traces.typed_table import ABSENT, fail, opened
 from theory.errors import InputError
-from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of
-from theory.numbers import rational, text
+from theory.files.headers import COUNT, RESOURCES, TYPE, columns_by_meaning, factor_of
+from theory.numbers import text
 
 CREATED = (
     "created_at",
@@ -25,10 +27,14 @@ CREATED = (
     "create_time",
     "creation_timestamp",
     "creation_date",
+    "created_time",
     "submit_time",
     "submitted_at",
+    "submitted_time",
+    "submission_time",
     "submitted",
     "submit",
+    "queued_at",
     "arrival_time",
     "arrival",
     "requested_at",
@@ -37,11 +43,12 @@ CREATED = (
     "time",
     "timestamp",
 )
-STARTED = ("start", "start_time", "started_at", "started", "start_date", "begin", "begin_time")
+STARTED = ("start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time")
 ENDED = (
     "deleted_at",
     "deleted",
     "deletion_time",
+    "deleted_time",
     "delete_time",
     "end",
     "end_time",
@@ -49,6 +56,7 @@ ENDED = (
     "ended",
     "end_date",
     "finish_time",
+    "finished_time",
     "finished_at",
     "finished",
     "terminated_at",
@@ -59,6 +67,8 @@ ENDED = (
 )
 STAYED = ("duration", "lifetime", "runtime", "run_time", "elapsed", "uptime")
 
+STATE = ("state", "status", "job_state", "job_status", "task_status", "vm_state", "vm_status", "phase")
+
 IDS = ("id", "vm_id", "vmid", "instance_id", "server_id", "uuid", "vm_uuid", "instance_uuid")
 
 MEANINGS = {
@@ -67,14 +77,13 @@ MEANINGS = {
     "end": ENDED,
     "duration": STAYED,
     "type": TYPE,
+    "count": COUNT,
+    "state": STATE,
     **RESOURCES,
 }
 
-FINER = ((10**17, Fraction(1, 10**9)), (10**14, Fraction(1, 10**6)), (10**11, Fraction(1, 1000)))
-"""Seconds in the unit of times from a number on: 10^11 s is the year 5138, and 10^11 ms was in 1973."""
-
-LOOK = 1000
-"""Rows that are looked at for a time."""
+TIMES = ("time", "start", "end", "duration")
+"""Names of `Columns` that are times."""
 
 
 def guess_columns(path: str | Path) -> tuple[Columns, str]:
@@ -95,16 +104,38 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
     place = Path(path)
     with opened(place) as table:
         first, header = next(table, (1, []))
-        header = [cell.strip() for cell in header]
-        chosen = columns_by_meaning(header, MEANINGS)
-        named = _named(place, first, header, chosen)
-        unit = time_unit(table, header.index(named["time"]), named["time"])
-    factors = {name: factor_of(name, cell) for name, cell in named.items() if name in RESOURCES}
-    if "duration" in named:
-        factors["duration"] = factor_of("duration", named["duration"])
-    scale = tuple((name, factor) for name, factor in factors.items() if factor != 1 or name == "duration")
-    columns = Columns(tuple(named.items()), unit=unit, scale=scale, keeps_open=True)
+    header = [cell.strip() for cell in header]
+    chosen = columns_by_meaning(header, MEANINGS)
+    named = _named(place, first, header, chosen)
+    for name in RESOURCES:
+        if name in named:
+            refuse_unknown_unit(place, first, name, named[name])
+    clock = clock_of(place, first, {name: cell for name, cell in named.items() if name in TIMES})
+    ids = columns_by_meaning([cell for cell in header if cell not in named.values()], {"id": IDS})
+    columns = guessed_columns(named, clock, unread=tuple(ids.values()))
     return columns, in_words(columns)
+
+
+def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:
+    """Refuse a header whose unit is not known, by its file and line."""
+    try:
+        factor_of(name, cell)
+    except InputError as error:
+        raise InputError(f"{place}:{line}: {error}") from error
+
+
+def guessed_columns(named: Mapping[str, str], clock: Clock, *, unread: tuple[str, ...] = ()) -> Columns:
+    """Return columns whose units are those of their headers, with times as `clock` says; all rows are kept."""
+    return Columns(
+        tuple(named.items()),
+        scale=clock.scale,
+        keeps_open=True,
+        is_guessed=True,
+        written=clock.form,
+        assumed=clock.assumed,
+        apart=clock.apart,
+        unread=unread,
+    )
 
 
 def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) -> dict[str, str]:
@@ -123,6 +154,7 @@ def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) ->
         named["duration"] = chosen["duration"]
     else:
         fail(place, line, "", f"expected a column deleted_at, end or duration; found {seen}")
+    named |= {name: chosen[name] for name in ("count", "state") if name in chosen}
     if "type" in chosen:
         return named | {"type": chosen["type"]}
     resources = {name: chosen[name] for name in RESOURCES if name in chosen}
@@ -133,37 +165,30 @@ def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) ->
     return named | resources
 
 
-def time_unit(table: Cells, at: int, header: str) -> Fraction:
-    """Return the seconds in a unit of time of a column, by its header or else by how large its first number is."""
-    times = (row[at].strip() for (_, row), _ in zip(table, range(LOOK), strict=False) if len(row) > at)
-    cell = next((cell for cell in times if cell.lower() not in ABSENT), "")
-    stated = factor_of("time", header)
-    try:
-        value = abs(rational(cell))
-    except ValueError:
-        return stated
-    return next((unit for least, unit in FINER if value >= least), Fraction(1)) if stated == 1 else stated
-
-
 def in_words(columns: Columns) -> str:
     """Return a guess in words."""
     shown = ", ".join(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in columns.column)
-    times = "" if columns.unit == 1 else f"; a unit of time is {text(columns.unit)} s"
-    factors = "".join(f"; {name} times {text(factor)}" for name, factor in columns.scale if factor != 1)
-    return f"columns guessed from the header: {shown}{times}{factors}"
+    times = "".join(f"; {name} times {text(factor)} s" for name, factor in columns.scale if factor != 1)
+    factors = [(name, factor_of(name, cell)) for name, cell in columns.column if name in columns.resources]
+    amounts = "".join(f"; {name} times {text(factor)}" for name, factor in factors if factor != 1)
+    assumed = f"; {columns.assumed}" if columns.assumed else ""
+    return f"columns guessed from the header: {shown}{times}{amounts}{assumed}"
 
 
-def read_guessed(path: str | Path, *, drop_open: bool = False) -> Trace:
+def read_guessed(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
     """Read a log whose columns are guessed (`guess_columns`); see `fluid.traces.mapped.read_mapped`.
 
-    With `drop_open`, rows without an end are dropped; otherwise they run on to the end of the log.
+    With `drop_open`, rows without an end are dropped; otherwise they run on to the end of the log. With `strict`, rows
+    that never ran are refused.
     """
     columns, guess = guess_columns(path)
     try:
-        trace = read_mapped(path, replace(columns, keeps_open=not drop_open))
+        trace = read_mapped(path, replace(columns, keeps_open=not drop_open), strict=strict)
     except InputError as error:
-        raise type(error)(f"{error} ({guess})") from None
-    return replace(trace, notes=(guess, *trace.notes, *_note_on_repeated(Path(path))))
+        raise type(error)(f"{error} ({guess})") from error
+    doubts = [note for note in trace.notes if isinstance(note, Doubt)]
+    others = [note for note in trace.notes if not isinstance(note, Doubt)]
+    return replace(trace, notes=(*doubts, guess, *others, *_note_on_repeated(Path(path))))
 
 
 def _note_on_repeated(place: Path) -> list[str]:
@@ -177,4 +202,7 @@ def _note_on_repeated(place: Path) -> list[str]:
         for _, row in table:
             repeated += row[at] in seen and row[at].strip().lower() not in ABSENT
             seen.add(row[at])
-    return [f"{repeated:,} rows have the {column} of an earlier row: each counts as a VM"] if repeated else []
+    if not repeated:
+        return []
+    words = "row has" if repeated == 1 else "rows have"
+    return [f"{repeated:,} {words} the {column} of an earlier row: each counts as a VM"]

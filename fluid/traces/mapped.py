@@ -11,21 +11,27 @@
 ``time`` and one of ``duration`` and ``end`` are needed, and ``type`` or resources. Times are numbers or ISO 8601.
 ``start``, when service began, makes the duration together with ``end``; ``outcome`` is one of finish, kill, evict, fail
 and censored, or what ``outcomes`` turns into one; ``attempt`` counts from 0; ``priority`` is a whole number, 0 to 11 as
-in Google's trace of 2011. Every other name is a resource, and other columns are left alone.
+in Google's trace of 2011; ``count`` is the number of tasks that a row stands for; ``state`` may say that a row never
+ran. Every other name is a resource; a note names the columns that are not used.
+
+Rows that never ran are dropped and counted: those without an arrival or a start, with -1 for a time, with an end before
+the start, with a state such as ``PENDING``. If most rows are such, the columns are not what they seem, and the table
+is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
+from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, Trace
 from fluid.traces.typed_table import (
+    ABSENT,
     EPOCH,
     NUMBERS,
     ZONED,
@@ -34,20 +40,46 @@ from fluid.traces.typed_table import (
     Schema,
     Tasks,
     fail,
-    nonnegative,
-    optional,
+    header,
+    number_of,
     rows,
     ticks,
     whole,
 )
+from theory.errors import InputError
 from theory.files.document import Fields
+from theory.files.headers import Amounts, factor_of, unit_of, unused_columns
 from theory.numbers import text
 
-KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority")
+KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority", "count", "state")
 """Names that are no resources."""
 
 SINCE_1970 = 10**9 * MICROSECONDS
 """Times from here on, 2001 in microseconds, are taken for dates."""
+
+FARTHEST = 10**11 * MICROSECONDS
+"""Times from here on, the year 5138, are no seconds: their unit is finer."""
+
+MOST_TASKS = 10_000_000
+"""Most tasks that the rows of a table stand for."""
+
+OPEN = 2**62
+"""More than every time: a duration of a start less it has no end yet."""
+
+ORDER = "that end before they start"
+"""Why a row is dropped that says that something is wrong with the columns if there are many."""
+
+FAR = 10
+"""A stay of this many times the log puts its columns, or their units, in doubt."""
+
+MANY = 10
+"""More such rows than these are too many if they are more than a tenth of all, and any number if it is half of all."""
+
+NEVER_RAN = frozenset({"pending", "queued", "waiting", "rejected", "refused", "denied", "unschedulable", "not_started"})
+"""States, in lower case, of rows that never ran."""
+
+NO_DATE = ("0001-01-01", "0000-00-00")
+"""How dates begin that programs write for none."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +95,19 @@ class Columns:
     unit : Fraction
         Seconds in a unit of time of the table.
     scale : tuple of (str, Fraction)
-        What the numbers of resources, and of the duration, are multiplied by where that is not 1.
+        Seconds in a unit of the time, start, end and duration that have another one.
     keeps_open : bool
         Whether rows without an end run on to the last moment of the table, rather than being dropped.
+    is_guessed : bool
+        Whether resources have the units that their headers and cells say; otherwise numbers are taken as they are.
+    written : str
+        How times are written that are numbers and dates (`fluid.traces.typed_table.Moments`).
+    assumed : str
+        What was assumed of the units of times, in words.
+    apart : bool
+        Whether the duration may have another unit than the other times.
+    unread : tuple of str
+        Columns that are read otherwise, so that they are not named as unused.
     """
 
     column: tuple[tuple[str, str], ...]
@@ -73,6 +115,11 @@ class Columns:
     unit: Fraction = Fraction(1)
     scale: tuple[tuple[str, Fraction], ...] = ()
     keeps_open: bool = False
+    is_guessed: bool = False
+    written: str = ""
+    assumed: str = ""
+    apart: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -119,7 +166,55 @@ def columns_of(fields: Fields) -> Columns | None:
     return replace(columns, outcomes=tuple(words.items()))
 
 
-def read_mapped(path: str | Path, columns: Columns) -> Trace:
+class NeverRanError(Exception):
+    """A row that never ran: why, which column says so, and what was expected there."""
+
+    def __init__(self, reason: str, column: str, problem: str) -> None:
+        super().__init__(reason)
+        self.reason, self.column, self.problem = reason, column, problem
+
+
+@dataclass
+class _Dropped:
+    """Rows that never ran, by reason, and the first of them: its line, column and what is wrong."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+    first: dict[str, tuple[int, str, str]] = field(default_factory=dict)
+
+    def add(self, line: int, why: NeverRanError) -> None:
+        """Count a row."""
+        self.reasons[why.reason] = self.reasons.get(why.reason, 0) + 1
+        self.first.setdefault(why.reason, (line, why.column, why.problem))
+
+    @property
+    def total(self) -> int:
+        return sum(self.reasons.values())
+
+    def refuse(self, place: Path, reason: str, why: str) -> NoReturn:
+        """Refuse the table, by the first row that was dropped for a reason."""
+        line, column, problem = self.first[reason]
+        fail(place, line, column, f"{problem}{why}")
+
+    def refuse_many(self, place: Path, tasks: int, *, strict: bool) -> None:
+        """Refuse a table of which no row ran, or in which too many end before they start; if strict, any such row."""
+        order = self.reasons.get(ORDER, 0)
+        if order and (2 * order > order + tasks or (order > MANY and 10 * order > order + tasks)):
+            rows_words = f" ({order:,} of {tasks + self.total:,} rows end before they start: are these the columns?)"
+            self.refuse(place, ORDER, rows_words if tasks + self.total > 1 else "")
+        if self.total and (strict or not tasks):
+            first = min(self.first, key=lambda reason: self.first[reason][0])
+            self.refuse(place, first, " (no row of the table ran)" if not tasks and self.total > 1 else "")
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the note on these rows."""
+        if not self.total:
+            return []
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
+        return [f"{number_of(self.total, 'row')} that never ran dropped: {reasons}"]
+
+
+def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> Trace:
     """Read a table of tasks whose columns are named.
 
     Parameters
@@ -127,79 +222,172 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     path : str or Path
         CSV, JSON lines or Parquet (`fluid.traces.typed_table`); rows in any order.
     columns : Columns
+    strict : bool
+        Whether rows that never ran are refused, rather than dropped and counted.
 
     Returns
     -------
     Trace
-        The first arrival is time 0; labels are the types, or the priorities. Rows without an end are censored at the
-        last moment of the table if their outcome says so, and dropped and counted if not.
+        The first arrival is time 0; labels are the types by name, or the priorities. Tasks of one instant come in the
+        order of their types. Rows without an end are censored at the last moment of the table if their outcome says
+        so, and dropped and counted if not.
 
     Raises
     ------
     InputError
-        A column that is missing, fields that are no numbers, an end before the start, an unknown outcome: each names
-        file, line and column.
+        A column that is missing, fields that are no numbers, an unknown outcome, a table most rows of which end before
+        they start: each names file, line and column.
     """
     place, column = Path(path), dict(columns.column)
+    _refuse_other_unit(place, columns)
     tasks = Tasks(place, columns.resources)
     labels: dict[str, int] = {}
-    dropped = 0
-    open_ended: list[int] = []
-    last = 0
-    moments = Moments(columns.unit)
-    for row in rows(place, _schema(columns, moments), column):
-        arrival, duration = _times(row, column)
+    states: dict[str, int] = {}
+    dropped, without_end, last = _Dropped(), 0, 0
+    moments = Moments(columns.unit, columns.written)
+    amounts = {name: Amounts(name, column[name]) for name in columns.resources if columns.is_guessed}
+    for row in rows(place, _schema(columns, moments, amounts, states), column):
+        try:
+            if "state" in column:
+                row["state"]
+            arrival, begun, duration = _times(row, column)
+            copies = _copies(row, column) if "count" in column else 1
+        except NeverRanError as why:
+            dropped.add(row.line, why)
+            continue
         ended = Outcome.censored if duration is None and columns.keeps_open else Outcome.finish
         outcome = row["outcome"] if "outcome" in column else ended
         if duration is None and outcome is not Outcome.censored:
-            dropped += 1
+            without_end += 1
             continue
         demand = tuple(row[name] for name in columns.resources)
         tasks.check_demand(row.line, demand)
-        if demand and not any(tasks.numbers[one] for one in demand):
+        if demand and not any(tasks.numbers[amount] for amount in demand):
             row.fail(columns.resources[0], "expected at least one positive demand")
-        if duration is None:
-            open_ended.append(len(tasks.line))
-        last = max(last, arrival + (duration or 0))
+        stay = begun - OPEN if duration is None else duration  # negative where it is not over
+        last = max(last, begun + (duration or 0))
         label = labels.setdefault(row["type"], len(labels)) if "type" in column else 0
         if "priority" in column:
             label = row["priority"]
         attempt = row["attempt"] if "attempt" in column else 0
-        tasks.add(row.line, arrival, duration or 0, outcome, attempt, label, demand)
+        tasks.add(row.line, arrival, stay, outcome, attempt, label, demand)
+        if "count" in column:
+            tasks.copies.append(copies)
+    _drop_times_of_zero(tasks, dropped, column["time"])
+    dropped.refuse_many(place, len(tasks.line), strict=strict)
     if not tasks.line:
         fail(place, 1, "", "expected tasks below the header, found none with an end")
-    first = tasks.begin_at_first_arrival()
-    last -= first
-    late = _late_note(tasks)
+    if sum(tasks.copies) > MOST_TASKS:
+        fail(place, 1, column["count"], f"expected at most {MOST_TASKS:,} in all, got {sum(tasks.copies):,}")
+    open_ended = [i for i, stay in enumerate(tasks.duration) if stay < 0]
     for i in open_ended:
-        tasks.duration[i] = last - tasks.arrival[i]
-    notes = [f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []
-    notes += [f"{dropped:,} rows without an end dropped"] if dropped else []
-    open_words = "have no end and run on to" if columns.keeps_open else "are censored at"
-    notes += [f"{len(open_ended):,} rows {open_words} the last moment of the table"] if open_ended else []
-    notes += late
-    trace = tasks.trace(PLAIN, tuple(labels), notes)
+        tasks.duration[i] = last - (tasks.duration[i] + OPEN)
+    first = tasks.begin_at_first_arrival()
+    if first >= FARTHEST and not columns.is_guessed:
+        expected = 'expected times before the year 5138, or their unit, such as unit = "1/1000", beside columns'
+        fail(place, 1, column["time"], f"{expected}: the first is {_shown(first, moments)}")
+    notes = [
+        *unused_columns(header(place), [*column.values(), *columns.unread]),
+        *_notes_of_rows(tasks, columns, states),
+        *dropped.notes,
+        *([f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []),
+        *([f"{number_of(without_end, 'row')} without an end dropped"] if without_end else []),
+        *_open_note(len(open_ended), keeps_open=columns.keeps_open),
+        *(note for reader in amounts.values() for note in reader.notes),
+    ]
+    doubts = _doubts(place, tasks, columns)
+    trace = tasks.trace(PLAIN, tuple(labels), [*doubts, *notes], unordered=True)
     is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
     begins = first if is_dated else None
     return replace(trace, priorities="priority" in column, begins=begins, header=column.get("type", "type"))
 
 
-def _late_note(tasks: Tasks) -> list[str]:
-    """Return a note on rows that end longer after the last arrival than the log is long, such as in the year 9999."""
-    span = max(tasks.arrival)
-    ends = [time + stay for time, stay in zip(tasks.arrival, tasks.duration, strict=True)]
-    late = [tasks.line[i] for i, end in enumerate(ends) if end > 2 * span > 0]
-    if not late:
-        return []
-    day = 86400 * MICROSECONDS
-    log, most = (
-        f"{time / day:,.0f} days" if time >= day else f"{time / MICROSECONDS:,.0f} s"
-        for time in (span, max(ends) - span)
-    )
-    return [
-        f"{len(late):,} rows (the first: {min(late):,}) end up to {most} after the last arrival, in a log of {log}: "
-        "is that when they ended?"
-    ]
+def _refuse_other_unit(place: Path, columns: Columns) -> None:
+    """Refuse a unit in the header of a time that is named, where it is not that of the table."""
+    if columns.is_guessed:
+        return
+    for name, cell in columns.column:
+        if name in ("time", "start", "end", "duration") and unit_of(name, cell):
+            factor = factor_of(name, cell)
+            if factor != columns.unit:
+                expected = f'expected unit = "{text(factor)}" beside columns, as the header says'
+                fail(place, 1, cell, f"{expected}, got {text(columns.unit)} s")
+
+
+def _drop_times_of_zero(tasks: Tasks, dropped: _Dropped, column: str) -> None:
+    """Drop rows that arrive at 0 in a table whose other times are dates, or counted from 1970."""
+    others = min((time for time in tasks.arrival if time > 0), default=0)
+    if 0 not in tasks.arrival or others < SINCE_1970:
+        return
+    keep = [i for i, time in enumerate(tasks.arrival) if time != 0]
+    problem = "expected a time as in the other rows, which are dates, got 0"
+    for line, time in zip(tasks.line, tasks.arrival, strict=True):
+        if time == 0:
+            dropped.add(line, NeverRanError(f"with 0 for {column}", column, problem))
+    for name in ("line", "arrival", "duration", "outcome", "attempt", "label", "demand", "copies"):
+        values = getattr(tasks, name)
+        setattr(tasks, name, [values[i] for i in keep] if values else values)
+
+
+def _notes_of_rows(tasks: Tasks, columns: Columns, states: Mapping[str, int]) -> list[str]:
+    """Return the notes on rows that stand for several tasks, and on states that are taken for rows that ran."""
+    column, notes = dict(columns.column), []
+    if tasks.copies:
+        notes.append(
+            f"each row counts as {column['count']} says: {sum(tasks.copies):,} in {number_of(len(tasks.line), 'row')}"
+        )
+    if states:
+        shown = sorted(states)[:8]
+        more = f" and {len(states) - len(shown):,} more" if len(states) > len(shown) else ""
+        words = ", ".join(f"{states[word]:,} {word or 'empty'}" for word in shown)
+        notes.append(f"{column['state']}: rows are taken to have run: {words}{more}")
+    return notes
+
+
+def _open_note(count: int, *, keeps_open: bool) -> list[str]:
+    """Return the note on rows without an end that are kept."""
+    several = count != 1
+    if keeps_open:
+        words = "have no end and run on to" if several else "has no end and runs on to"
+    else:
+        words = "are censored at" if several else "is censored at"
+    return [f"{number_of(count, 'row')} {words} the last moment of the table"] if count else []
+
+
+def _doubts(place: Path, tasks: Tasks, columns: Columns) -> list[str]:
+    """Return notes on what is unlikely of the stays in a log; refused where a unit was assumed.
+
+    Raises
+    ------
+    InputError
+        A mean stay under a second, or, where the duration may have a unit of its own, one of ten times the log.
+    """
+    span, stays, lines = max(tasks.arrival), tasks.duration, tasks.line
+    mean = sum(stays) / len(stays)
+    is_short = mean < MICROSECONDS
+    if columns.assumed and (is_short or (columns.apart and mean > FAR * span > 0)):
+        wrong = "under a second" if is_short else f"more than ten times the log, {_lasting(span)}"
+        stay = dict(columns.column).get("duration", "")
+        expected = f"expected the unit in the header{f', such as {stay} (h)' if stay else ''}"
+        fail(place, 1, stay, f"{expected}: {columns.assumed}, and the mean stay is then {_lasting(mean)}, {wrong}")
+    doubts: list[str] = [Doubt(f"the mean stay is {_lasting(mean)}, under a second")] if is_short else []
+    ends = [time + stay for time, stay in zip(tasks.arrival, stays, strict=True)]
+    late = [lines[i] for i, end in enumerate(ends) if end > 2 * span > 0]
+    if late:
+        words = (
+            f"{number_of(len(late), 'row')} (the first: {min(late):,}) "
+            f"{'ends' if len(late) == 1 else 'end'} up to {_lasting(max(ends) - span)} after the last arrival, "
+            f"in a log of {_lasting(span)}: is that when {'it' if len(late) == 1 else 'they'} ended?"
+        )
+        is_far = max(stays) > FAR * span
+        doubts.append(Doubt(words) if is_far else words)
+    return doubts
+
+
+def _lasting(ticks_of_time: float) -> str:
+    """Return a span of microseconds in words."""
+    seconds = ticks_of_time / MICROSECONDS
+    return f"{seconds / 86400:,.0f} days" if seconds >= 86400 else f"{seconds:,.4g} s"
 
 
 def _shown(first: int, moments: Moments) -> str:
@@ -210,7 +398,7 @@ def _shown(first: int, moments: Moments) -> str:
     return f"{(EPOCH + timedelta(microseconds=first)).replace(tzinfo=None).isoformat()} {zone}"
 
 
-def _schema(columns: Columns, moments: Moments) -> Schema:
+def _schema(columns: Columns, moments: Moments, amounts: Mapping[str, Amounts], states: dict[str, int]) -> Schema:
     """Return how the cells of each named column are read; space around them does not count."""
     words = {one.name: one for one in Outcome} | dict(columns.outcomes)
 
@@ -221,29 +409,60 @@ def _schema(columns: Columns, moments: Moments) -> Schema:
             raise ValueError(f"{expected}, got {word[:40]!r}")
         return outcome
 
-    scale = dict(columns.scale)
-    # a guessed duration has a unit of its own, by its header; a named one has that of all times
-    stay = scale.get("duration", columns.unit)
+    def state_of(word: str) -> None:
+        if word.lower().replace(" ", "_") in NEVER_RAN:
+            name = column["state"]
+            raise NeverRanError(f"with {name} {word}", name, f"expected the state of a row that ran, got {word!r}")
+        states[word] = states.get(word, 0) + 1
+
+    column, scale = dict(columns.column), dict(columns.scale)
+    times = {
+        name: _or_never(Moments(scale.get(name, columns.unit), columns.written, moments), column.get(name, ""))
+        for name in ("time", "start", "end")
+    }
     readers: Schema = {
-        "time": moments,
-        "duration": optional(partial(ticks, unit=stay)),
-        "start": optional(moments),
-        "end": optional(moments),
+        **times,
+        # a guessed duration has a unit of its own, by its header; a named one has that of all times
+        "duration": _or_never(partial(ticks, unit=scale.get("duration", columns.unit)), column.get("duration", "")),
         "type": _name_of_type,
         "outcome": outcome_of,
         "attempt": lambda cell: whole(cell or "0"),
         "priority": whole,
+        "state": state_of,
+        "count": _number_of_tasks,
+        **{name: _as_text(reader) for name, reader in amounts.items()},
     }
 
     def stripped(read: Callable[[str], Any]) -> Callable[[str], Any]:
         return lambda cell: read(cell.strip())
 
-    def amount(factor: Fraction) -> Callable[[str], str]:
-        return lambda cell: text(nonnegative(cell or "0") * factor)
-
-    amounts = {name: amount(factor) for name, factor in scale.items()}
-    readers = {**amounts, **readers}
     return {name: stripped(readers.get(name, lambda cell: cell or "0")) for name, _ in columns.column}
+
+
+def _as_text(read: Amounts) -> Callable[[str], str]:
+    """Make a reader that gives an amount as text, by which tasks share their numbers."""
+    texts: dict[Fraction, str] = {}
+
+    def amount(cell: str) -> str:
+        value = read(cell)
+        if value not in texts:
+            texts[value] = text(value)
+        return texts[value]
+
+    return amount
+
+
+def _or_never(read: Callable[[str], int], column: str) -> Callable[[str], int | None]:
+    """Make a reader of a time that gives None for an absent one, and tells rows with -1 for it."""
+
+    def time_of(cell: str) -> int | None:
+        if cell.lower() in ABSENT or cell.startswith(NO_DATE):
+            return None
+        if cell[:1] == "-" and cell in ("-1", "-1.0"):
+            raise NeverRanError(f"with -1 for {column}", column, "expected a number of at least 0, got '-1'")
+        return read(cell)
+
+    return time_of
 
 
 def _name_of_type(cell: str) -> str:
@@ -252,16 +471,48 @@ def _name_of_type(cell: str) -> str:
     return cell
 
 
-def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int | None]:
-    """Return arrival and duration in microseconds; None where there is no end."""
+def _number_of_tasks(cell: str) -> int:
+    return whole(cell.removesuffix(".0"))
+
+
+def _copies(row: Row, column: Mapping[str, str]) -> int:
+    """Return the number of tasks that a row stands for."""
+    copies = int(row["count"])
+    if copies == 0:
+        raise NeverRanError(f"with 0 for {column['count']}", column["count"], "expected at least 1, got 0")
+    return copies
+
+
+def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int, int | None]:
+    """Return the arrival, the start of service and the duration in microseconds; None where there is no end."""
     arrival = row["time"]
+    if arrival is None:
+        raise _absent(row, "time", column)
     if "duration" in column:
-        return arrival, row["duration"]
+        return arrival, arrival, _duration(row, column)
     end = row["end"]
-    if end is None:
-        return arrival, None
-    start = row["start"] if "start" in column else None
-    begun = arrival if start is None else start
-    if not arrival <= begun <= end:
-        row.fail("end", f"expected arrival <= start <= end, got {row.text('end').strip()!r}")
-    return arrival, end - begun
+    begun = row["start"] if "start" in column else arrival
+    if begun is None:
+        raise _absent(row, "start", column)
+    if not arrival <= begun or (end is not None and begun > end):
+        raise NeverRanError(ORDER, column["end"], f"expected arrival <= start <= end, got {row.text('end').strip()!r}")
+    return arrival, begun, None if end is None else end - begun
+
+
+def _duration(row: Row, column: Mapping[str, str]) -> int | None:
+    try:
+        duration = row["duration"]
+    except InputError as error:
+        cell = row.text("duration").strip()
+        if cell.startswith("-") and cell[1:].replace(".", "", 1).isdigit():
+            problem = f"expected a number of at least 0, got {cell[:40]!r}"
+            raise NeverRanError(ORDER, column["duration"], problem) from error
+        raise
+    return None if duration is None else int(duration)
+
+
+def _absent(row: Row, name: str, column: Mapping[str, str]) -> NeverRanError:
+    cell = row.text(name).strip()
+    words = f"{cell[:40]!r}" if cell else "an empty cell"
+    problem = f"expected a time such as 2026-05-01T12:00:00Z, got {words}"
+    return NeverRanError(f"without {column[name]}", column[name], problem)

@@ -29,6 +29,12 @@ class Outcome(IntEnum):
     censored = 4
 
 
+class Doubt(str):
+    """A note that puts the reading of a trace in doubt: answers begin with it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, repr=False)
 class Trace(Shown):
     """Tasks in the order of their arrival.
@@ -54,7 +60,7 @@ class Trace(Shown):
     labels : tuple of str
         Names of the labels where they are names; empty where a label is a number.
     notes : tuple of str
-        What was dropped, assumed and done, one sentence each.
+        What was dropped, assumed and done, one sentence each; those that are a `Doubt` come first.
     line : int64[n], optional
         Where each task stands in its file; None for a trace of no file, or of several.
     source : str

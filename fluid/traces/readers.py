@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from fluid.traces import alibaba, google
+from fluid.traces.clocks import SINCE_2001
 from fluid.traces.guessed import MEANINGS, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, fail, header, opened, rows, ticks
+from fluid.traces.typed_table import Schema, Tasks, fail, header, is_date, number_of, opened, rows, ticks
 from theory.errors import InputError
-from theory.files.headers import columns_by_meaning
+from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
 from theory.files.places import kind_of_file
 
 
-def read_trace(path: str | Path, *, drop_open: bool = False) -> Trace:
+def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
     """Read a trace; the first row says which format it has.
 
     Parameters
@@ -27,6 +28,8 @@ def read_trace(path: str | Path, *, drop_open: bool = False) -> Trace:
         from common headers (`fluid.traces.guessed`).
     drop_open : bool
         Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
+    strict : bool
+        Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False) -> Trace:
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
-        return read_guessed(path, drop_open=drop_open)
+        return read_guessed(path, drop_open=drop_open, strict=strict)
     if {"time", "duration"} & set(first):
         return read_plain(path)
     _refuse_other_kinds(Path(path))
@@ -65,11 +68,15 @@ def read_trace(path: str | Path, *, drop_open: bool = False) -> Trace:
 
 
 def _has_dates(place: Path, column: int) -> bool:
-    """Return whether the first time of a plain table is a date, so that it is a log and no plain table."""
+    """Return whether the first time of a table is a date or counted from 1970: it is a log, and no plain table."""
     with opened(place) as table:
         next(table)
-        cells = next(table, (1, []))[1]
-    return len(cells) > column and cells[column].strip()[4:5] == "-"
+        row = next(table, (1, []))[1]
+    cell = row[column].strip() if len(row) > column else ""
+    try:
+        return is_date(cell) or float(cell) >= SINCE_2001
+    except ValueError:
+        return False
 
 
 def _refuse_other_kinds(place: Path) -> None:
@@ -118,6 +125,15 @@ def read_plain(path: str | Path) -> Trace:
         fail(place, 1, "", f"expected {HEADER}; found {', '.join(columns) or 'no columns'}")
     if "" in resources:
         fail(place, 1, "", f"expected a name for column {columns.index('') + 1}")
+    copies = columns_by_meaning(resources, {"count": COUNT}).get("count")
+    if copies is not None:
+        advice = "arrivals = { columns = { time = ..., count = ... } } names a column of how many tasks a row is"
+        fail(
+            place,
+            1,
+            copies,
+            f"expected the name of a resource, as all columns but time, duration and type are; {advice}",
+        )
     schema: Schema = {"time": _time_or_present, "duration": ticks, **({"type": str.strip} if typed else {})}
     tasks = Tasks(place, resources)
     labels: dict[str, int] = {}
@@ -140,5 +156,6 @@ def read_plain(path: str | Path) -> Trace:
     if not tasks.line:
         fail(place, 1, "", "expected tasks below the header, found none")
     there = tasks.arrival.count(-1)
-    notes = [f'{there:,} tasks run when it opens: there at time 0 with initial = "trace"'] if there else []
+    run = "runs" if there == 1 else "run"
+    notes = [f'{number_of(there, "task")} {run} when it opens: there at time 0 with initial = "trace"'] if there else []
     return tasks.trace(PLAIN, tuple(labels) if typed else (), notes)

@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -132,6 +133,17 @@ def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
     raise InputError(f"{where}: {problem}")
 
 
+def number_of(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "row"), number_of(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 # ---- how cells are read ----------------------------------------------------------------------------------------------
 
 
@@ -169,16 +181,74 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NUMBERS, ZONED, LOCAL = "a number", "a time with a zone", "a time without a zone"
 """Forms of times."""
 
+COMPACT, SERIAL = "compact", "serial"
+"""How numbers that are dates are written: 20260501120000, or the days of a spreadsheet."""
+
+_COMPACT = re.compile(
+    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\.(\d{1,6})|(\d{3}|\d{6}))?)?)?)?(?:\.0*)?", re.ASCII
+)
+YEARS = (1990, 2100)
+"""Years of dates that are written as numbers."""
+
+SPREADSHEET = 25_569
+"""Days from the day 0 of spreadsheets to 1970."""
+
+
+def is_date(cell: str) -> bool:
+    """Return whether a time is a date, rather than a number or a word.
+
+    Examples
+    --------
+    >>> [is_date(cell) for cell in ("2026-05-01", "20260501T120000Z", "20260501", "-1")]
+    [True, True, False, False]
+    """
+    return (cell[4:5] == "-" and cell[:4].isdigit()) or (cell[8:9] in ("T", "t") and cell[:8].isdigit())
+
+
+def compact_date(cell: str) -> datetime | None:
+    """Return the date that a number such as 20260501 or 20260501120000 is, in UTC; None for other numbers.
+
+    Examples
+    --------
+    >>> compact_date("202605011200").isoformat(), compact_date("20260532"), compact_date("1777593600000")
+    ('2026-05-01T12:00:00+00:00', None, None)
+    """
+    parts = _COMPACT.fullmatch(cell)
+    if parts is None or not YEARS[0] <= int(parts[1]) <= YEARS[1]:
+        return None
+    micro = int((parts[7] or parts[8] or "").ljust(6, "0"))
+    year, month, day, hour, minute, second = (int(part or 0) for part in parts.groups()[:6])
+    try:
+        return datetime(year, month, day, hour, minute, second, micro, UTC)
+    except ValueError:
+        return None
+
 
 class Moments:
     """Reads times as whole microseconds: numbers in units of so many seconds, or ISO 8601, all of one form.
 
     Times with a zone are counted from 1970 in UTC, and so are those without one, as if their zone was UTC.
+
+    Parameters
+    ----------
+    unit : Fraction
+        Seconds in a unit of numbers.
+    written : str
+        `COMPACT` or `SERIAL` for numbers that are dates.
+    beside : Moments, optional
+        Of another column, which must have the same form.
     """
 
-    def __init__(self, unit: Fraction) -> None:
-        self.unit, self.form = unit, ""
-        self._whole = int(unit * MICROSECONDS) if (unit * MICROSECONDS).denominator == 1 else 0
+    def __init__(self, unit: Fraction, written: str = "", beside: Moments | None = None) -> None:
+        self.unit, self.written = unit, written
+        self._forms: list[str] = [""] if beside is None else beside._forms
+        is_whole = (unit * MICROSECONDS).denominator == 1 and not written
+        self._whole = int(unit * MICROSECONDS) if is_whole else 0
+
+    @property
+    def form(self) -> str:
+        """Return the form of the times that were read."""
+        return self._forms[0]
 
     def __call__(self, text: str) -> int:
         """Read a time."""
@@ -186,14 +256,30 @@ class Moments:
             value, form = int(text) * self._whole, NUMBERS
             if value >= 2**62:
                 ticks(text, self.unit)  # refuses it
-        elif text[:4].isdigit() and text[4:5] == "-":
+        elif is_date(text):
             value, form = _calendar(text)
+        elif self.written:
+            value, form = _written_date(text, self.written), LOCAL
         else:
             value, form = _number_or_date(text, self.unit), NUMBERS
-        if self.form not in ("", form):
-            raise ValueError(f"expected {self.form}, as in the rows before, got {text[:40]!r}")
-        self.form = form
+        if self._forms[0] not in ("", form):
+            raise ValueError(f"expected {self._forms[0]}, as in the rows before, got {text[:40]!r}")
+        self._forms[0] = form
         return value
+
+
+def _written_date(text: str, written: str) -> int:
+    """Return the microseconds from 1970 to a date that is written as a number; 0 stays 0."""
+    number = nonnegative(text)
+    if not number:
+        return 0
+    if written == SERIAL:
+        # spreadsheets write 15 digits, so that a time is exact to a millisecond
+        return round((number - SPREADSHEET) * 86_400_000) * 1000
+    moment = compact_date(text)
+    if moment is None:
+        raise ValueError(f"expected a date such as 20260501 or 20260501120000, got {text[:40]!r}")
+    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def _number_or_date(text: str, unit: Fraction) -> int:
@@ -215,7 +301,7 @@ def _calendar(text: str) -> tuple[int, str]:
     return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // timedelta(microseconds=1), form
 
 
-ABSENT = frozenset({"", "null", "none", "nan", "nat", "n/a", "na", "-", r"\n"})
+ABSENT = frozenset({"", "null", "none", "nan", "nat", "n/a", "na", "-", r"\n", "nil", "unknown", "undefined", "never"})
 """Cells that say that there is no value, in lower case."""
 
 
@@ -385,7 +471,7 @@ def _of_parquet(place: Path) -> Cells:
 
 @dataclass
 class Tasks:
-    """Tasks as they are read, before they are arrays."""
+    """Tasks as they are read, before they are arrays; `copies` says how many each row is, unless all are one."""
 
     path: Path
     resources: tuple[str, ...]
@@ -396,6 +482,7 @@ class Tasks:
     label: list[int] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
     demand: list[tuple[str, ...]] = field(default_factory=list)
+    copies: list[int] = field(default_factory=list)
     numbers: dict[str, Fraction] = field(default_factory=dict)
 
     def add(
@@ -425,9 +512,47 @@ class Tasks:
         self.arrival = [time - first for time in self.arrival]
         return first
 
-    def trace(self, source: str, labels: Sequence[str] = (), notes: Sequence[str] = (), *, lines: bool = True) -> Trace:
-        """Sort by arrival (ties in the order of the file) and put demands on their largest common unit."""
-        order = np.argsort(np.array(self.arrival, np.int64), kind="stable")
+    def trace(
+        self,
+        source: str,
+        labels: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        *,
+        lines: bool = True,
+        unordered: bool = False,
+    ) -> Trace:
+        """Sort by arrival and put demands on their largest common unit.
+
+        Tasks of one instant stay in the order of the file. Of an `unordered` table, whose rows may stand in any order,
+        they come in that of their types' names and then of what else is known of them, and labels in that of names.
+        """
+        columns, units = self._demands()
+        demand = np.array(columns, np.int64).reshape(len(self.resources), len(self.line)).T
+        names = ("arrival", "duration", "outcome", "attempt", "label", *(["line"] if lines else []))
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name), np.int64) for name in names}
+        if unordered:
+            places = np.argsort(np.array(labels, object)) if labels else np.zeros(0, np.int64)
+            if labels:
+                arrays["label"] = np.argsort(places)[arrays["label"]]
+                labels = [labels[i] for i in places]
+            keys = (*demand.T, *(arrays[name] for name in ("attempt", "outcome", "duration", "label", "arrival")))
+            order = np.lexsort(keys)
+        else:
+            order = np.argsort(arrays["arrival"], kind="stable")
+        if self.copies:  # equal tasks stand together
+            order = np.repeat(order, np.array(self.copies, np.int64)[order])
+        return Trace(
+            resources=self.resources,
+            unit=tuple(units),
+            demand=np.ascontiguousarray(demand[order]),
+            labels=tuple(labels),
+            notes=tuple(notes),
+            source=source,
+            **{name: values[order] for name, values in arrays.items()},
+        )
+
+    def _demands(self) -> tuple[list[list[int]], list[Fraction]]:
+        """Return the demand of each resource in whole units, and what a unit is."""
         columns, units = [], []
         for r, name in enumerate(self.resources):
             texts = [row[r] for row in self.demand]
@@ -438,15 +563,4 @@ class Tasks:
                 raise TooLargeError(f"{self.path}: {name}: expected numbers with fewer digits in all: round them")
             columns.append(list(map(multiples.__getitem__, texts)))
             units.append(unit)
-        demand = np.array(columns, np.int64).reshape(len(self.resources), len(order)).T
-        names = ("arrival", "duration", "outcome", "attempt", "label", *(["line"] if lines else []))
-        columns_by_name: dict[str, Any] = {name: np.array(getattr(self, name), np.int64)[order] for name in names}
-        return Trace(
-            resources=self.resources,
-            unit=tuple(units),
-            demand=np.ascontiguousarray(demand[order]),
-            labels=tuple(labels),
-            notes=tuple(notes),
-            source=source,
-            **columns_by_name,
-        )
+        return columns, units

@@ -95,10 +95,10 @@ def test_rows_without_an_end(empty: str, tmp_path: Path) -> None:
     trace = read(tmp_path / "log.csv", text)
     assert trace.duration.tolist() == [60_000_000, 50_000_000], "to the last moment of the log"
     assert [Outcome(one) for one in trace.outcome.tolist()] == [Outcome.finish, Outcome.censored]
-    assert any("1 rows have no end and run on to the last moment" in note for note in trace.notes)
+    assert any("1 row has no end and runs on to the last moment" in note for note in trace.notes)
     dropped = read(tmp_path / "log.csv", text, drop_open=True)
     assert len(dropped) == 1
-    assert any("1 rows without an end dropped" in note for note in dropped.notes)
+    assert any("1 row without an end dropped" in note for note in dropped.notes)
 
 
 def test_json_lines_gzip_and_parquet(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ MALFORMED = {
     "a duration in words": ("start,duration,type\n1,one hour,a", ":2: duration: expected a number"),
     "a time beyond all clocks": ("start,end,type\n1,1e40,a", ":2: end: expected a time within"),
     "no type": (f"{HEAD}\n{GOOD[:-5]}", ":2: type: expected the name of a type"),
-    "a negative resource": ("start,end,vCPU\n1,2,-4", ":2: cpu: expected a number of at least 0"),
+    "a negative resource": ("start,end,vCPU\n1,2,-4", ":2: vCPU: expected a number of at least 0"),
     "words for a resource": ("start,end,RAM (MiB)\n1,2,much", ":2: RAM (MiB): expected a number"),
     "no resource": ("start,end,vCPU\n1,2,0", ":2: vCPU: expected at least one positive demand"),
     "an open quotation": (f'{HEAD}\n"2026-05-01T00:00:00Z,,a', "comma-separated values"),

@@ -179,7 +179,7 @@ def test_outcome_attempt_priority_start_and_unit(tmp_path: Path) -> None:
     assert trace.label.tolist() == [2, 9, 0]
     assert trace.priorities
     assert (trace.demand[:, 0] * trace.unit[0]).tolist() == [1, 2, 4]
-    assert any("1 rows without an end dropped" in note for note in trace.notes)
+    assert any("1 row without an end dropped" in note for note in trace.notes)
     assert trace.line is not None
     assert trace.line.tolist() == [3, 2, 4]
 

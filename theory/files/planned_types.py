@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from theory.errors import InputError, listed, meant
 from theory.files.document import rows_of_table
-from theory.files.headers import RESOURCES, TYPE, columns_by_meaning, factor_of, header_of
+from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
 from theory.numbers import rational, text
 
@@ -84,7 +84,7 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
     """
     renamed: dict[str, str] = {}
     for name, amount in capacity.items():
-        words, unit = header_of(name)
+        words, unit, _ = header_of(name)
         common = next((common for common in RESOURCES.values() if words in common and not unit), ())
         alike = [one for one in demanded if one.lower() in common]
         meaning = name if name in demanded else alike[0] if len(alike) == 1 else ""
@@ -128,6 +128,7 @@ def _of_csv(place: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         )
     if len(rows) < 2:
         raise InputError(f"{place}: expected at least one type below the header")
+    readers = _readers(place, {name: chosen[name] for name in resources})
     tables = []
     for line, row in rows[1:]:
         if len(row) != len(header):
@@ -136,28 +137,38 @@ def _of_csv(place: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         if not cells["name"]:
             raise InputError(f"{place}:{line}: {chosen['name']}: expected the name of a type, got an empty field")
         table: dict[str, Any] = {"name": cells["name"], "demand": {}}
-        for name in (*resources, *(["reward"] if "reward" in chosen else [])):
-            amount = _amount(place, line, name, chosen[name], cells[name])
-            if name == "reward":
-                table["reward"] = text(amount)
-            elif amount:
+        for name, read in readers.items():
+            try:
+                amount = read(cells[name])
+            except ValueError as error:
+                raise InputError(f"{place}:{line}: {chosen[name]}: {error}") from error
+            if amount:
                 table["demand"][name] = text(amount)
+        if "reward" in chosen:
+            table["reward"] = text(_price(place, line, chosen["reward"], cells["reward"]))
         tables.append(table)
     words = ", ".join(f"{name} = {json.dumps(column, ensure_ascii=False)}" for name, column in chosen.items())
-    return tables, (f"columns of the types guessed from the header: {words}",)
+    unused = (f"of the types, {note}" for note in unused_columns(header, chosen.values()))
+    units = (note for read in readers.values() for note in read.notes)
+    return tables, (f"columns of the types guessed from the header: {words}", *unused, *units)
 
 
-def _amount(place: Path, line: int, meaning: str, column: str, cell: str) -> Fraction:
-    """Read a price or an amount of a resource; an empty cell is none of it, and no price."""
-    factor = factor_of(meaning, column) if meaning in RESOURCES else Fraction(1)
+def _readers(place: Path, columns: Mapping[str, str]) -> dict[str, Amounts]:
+    """Return what reads the cells of each resource; a header with a unit that is not known is refused."""
     try:
-        value = rational(cell.removeprefix("$") or ("0" if meaning in RESOURCES else ""))
+        return {name: Amounts(name, column) for name, column in columns.items()}
+    except InputError as error:
+        raise InputError(f"{place}:1: {error}") from error
+
+
+def _price(place: Path, line: int, column: str, cell: str) -> Fraction:
+    try:
+        value = rational(cell.removeprefix("$"))
     except ValueError as error:
-        raise InputError(f"{place}:{line}: {column}: expected a number, got {cell[:60]!r} ({error})") from None
-    if value < 0 or (meaning == "reward" and value == 0):
-        least = "greater than 0" if meaning == "reward" else "of at least 0"
-        raise InputError(f"{place}:{line}: {column}: expected a number {least}, got {cell[:60]}")
-    return value * factor
+        raise InputError(f"{place}:{line}: {column}: expected a number, got {cell[:60]!r} ({error})") from error
+    if value <= 0:
+        raise InputError(f"{place}:{line}: {column}: expected a number greater than 0, got {cell[:60]}")
+    return value
 
 
 def named_as_in(

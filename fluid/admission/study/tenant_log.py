@@ -29,12 +29,23 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Observed
 from fluid.admission.study.watched import TenantLog, Watched
-from fluid.traces.guessed import CREATED, ENDED, STARTED, STAYED, in_words, time_unit
+from fluid.traces.clocks import clock_of
+from fluid.traces.guessed import (
+    CREATED,
+    ENDED,
+    STARTED,
+    STATE,
+    STAYED,
+    TIMES,
+    guessed_columns,
+    in_words,
+    refuse_unknown_unit,
+)
 from fluid.traces.mapped import Columns, read_mapped
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.typed_table import Moments, fail, opened
 from theory.errors import InputError
-from theory.files.headers import RESOURCES, columns_by_meaning, factor_of
+from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
 from theory.numbers import rational
 
 HOUR = 3600 * MICROSECONDS
@@ -63,6 +74,8 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "added_cores": ("added_cores", "cores_added", "scaled_out_cores"),
     "ended_cores": ("ended_cores", "cores_ended", "core_deaths"),
     "core_time": ("core_time", "core"),  # core_hours is "core" with the unit "hours"
+    "count": COUNT,
+    "state": STATE,
 }
 """What a column may be, and the headers that say so."""
 
@@ -163,14 +176,16 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
         if lacking:
             words = f"{'columns' if len(lacking) > 1 else 'a column'} {', '.join(lacking)} beside scale_outs"
             fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
-        unit = time_unit(table, header.index(chosen["arrival"]), chosen["arrival"])
     stay = "end" if "end" in chosen else "lifetime"
     meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
     meant |= {"type": chosen["deployment"]} if "deployment" in chosen else {}
     meant |= {name: chosen[name] for name in ("cores", *(SUMS if of_deployments else ())) if name in chosen}
-    units = {name: factor_of(name, cell) for name, cell in meant.items() if name in ("duration", "core_time")}
-    units |= {"cores": factor_of("cpu", chosen["cores"])} if "cores" in chosen else {}
-    columns = Columns(tuple(meant.items()), unit=unit, scale=tuple(units.items()), keeps_open=True)
+    meant |= {name: chosen[name] for name in ("count", "state") if name in chosen and not of_deployments}
+    for name in ("cores", *SUMS):
+        if name in meant:
+            refuse_unknown_unit(place, line, name, meant[name])
+    clock = clock_of(place, line, {name: cell for name, cell in meant.items() if name in TIMES})
+    columns = guessed_columns(meant, clock)
     return columns, in_words(columns).replace("type = ", "deployment = "), of_deployments
 
 
