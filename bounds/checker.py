@@ -856,6 +856,7 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
 
     Servers are assigned one by one, the i-th of a pool's n servers at time i/n, each to MaxReward of the types that no
     earlier server exhausted. A stage is right if a type is exhausted (or time is up) at its end and not a tick before.
+    The stages end with the servers, or where no type that is left fits a server of a pool that has any.
     """
     end = 1
     for size in sizes:
@@ -864,7 +865,7 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
     now, slots = 0, [0] * len(jobs)
     types, ks, live = left_over(m, sizes, jobs, slots, list(range(len(jobs))))
     for stage in stages:
-        require(bool(types) and now < end, "a stage comes after greedy placement has ended")
+        require(bool(live) and now < end, "a stage comes after greedy placement has ended")
         configurations, servers = fields(stage, "a stage", "configurations", "servers")
         spend(len(sizes) * (len(jobs) + 4) * (5 + squared(end.bit_length())))
         found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
@@ -877,7 +878,7 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
         slots = [have + placed(used, ks, j) for j, have in enumerate(slots)]
         require(now == end or any(slots[j] >= jobs[j] for j in live), "a stage ends before a type is exhausted")
         types, ks, live = left_over(m, sizes, jobs, slots, types)
-    require(now == end or not types, "greedy placement has further stages")
+    require(now == end or not live, "greedy placement has further stages")
     return total(m.rewards, [min(job, Fraction(have)) for job, have in pairs(jobs, slots)])
 
 

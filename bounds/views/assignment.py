@@ -12,7 +12,7 @@ import numpy as np
 from bounds.adversary.search import WorstInstance
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, note, save, styled
-from bounds.views.text import packed, short
+from bounds.views.text import many, packed, short
 from theory.errors import quoted
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Column, Solution
@@ -151,12 +151,13 @@ def servers_lines(answer: Answer) -> list[str]:
         bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(answer.loss_bound)}"]
     split = ", ".join(f"{quoted(name)} {size:,}" for name, size in answer.pools.items())
     pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
+    times = "once" if answer.servers == 1 else f"{answer.servers:,} times"
     return [
         "",
-        f"on {answer.servers} whole servers (jobs may be fractions: L times the workload)",
+        f"on {many(answer.servers, 'whole server')} (jobs may be fractions: L times the workload)",
         *pools,
         f"  greedy placement earns {short(answer.greedy.reward)}, "
-        f"{short(answer.loss)} less than {answer.servers} times the fluid value",
+        f"{short(answer.loss)} less than {times} the fluid value",
         *bound,
         f"  least number of servers that carries the workload: {number}",
     ]
@@ -168,9 +169,9 @@ def worst_lines(worst: WorstInstance) -> list[str]:
     if worst.exact:
         verdict = "no workload is worse (every order of exhaustion decided exactly)"
     elif worst.complete:
-        verdict = f"worst of {worst.starts} starts; a local search, so worse instances may exist"
+        verdict = f"worst of {many(worst.starts, 'start')}; a local search, so worse instances may exist"
     else:
-        verdict = f"stopped early after {worst.starts} starts; best so far"
+        verdict = f"stopped early after {many(worst.starts, 'start')}; best so far"
     lines = [f"ratio     {short(worst.ratio)}, attained"]
     if worst.infimum != worst.ratio:
         lines.append(f"infimum   {short(worst.infimum)}, approached as rewards go to their ties")

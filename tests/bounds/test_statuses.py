@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bounds.certificates import assignment_certificate
 from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from theory.errors import InputError, shortened
@@ -49,6 +50,20 @@ def test_a_fault_of_packproof_has_a_status_of_its_own(
     assert status == 70
     assert more.startswith(line)
     assert "Traceback (most recent call last)" in more
+
+
+def test_a_certificate_that_the_checker_refuses_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def altered(*parts: Any) -> dict[str, Any]:
+        document = assignment_certificate(*parts)
+        return {**document, "claims": {**document["claims"], "optimal": "1"}}
+
+    monkeypatch.setattr("bounds.certificates.assignment.assignment_certificate", altered)
+    path = tmp_path / "proof.json"
+    status, line = ended(["solve", FOUR, "--certificate", str(path)], capsys)
+    assert (status, line.count("\n")) == (70, 1)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from bounds.testing import clusters, explicit_instances, instances, size_laws
 from theory.files.sizes import Sizes
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
-from theory.instance import Instance
+from theory.instance import Instance, pooled
+from theory.numbers import text
 from theory.partition import Law, bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
 from theory.sharing.mechanisms import MECHANISMS
@@ -38,6 +39,33 @@ def test_of_assignments(instance: Instance, servers: int) -> None:
     least = least_servers(instance, [servers * rho for rho in instance.workload])
     whole = (servers, greedy_placement(instance, servers), least)
     assert checker.check(assignment_certificate(solution, whole))
+
+
+@st.composite
+def few_servers(draw: st.DrawFn) -> tuple[Instance, int]:
+    """Draw pools of very unlike shares and sizes, and a number of servers that leaves some pools without any."""
+    pools = draw(st.lists(st.tuples(st.integers(1, 9), st.tuples(st.integers(1, 6))), min_size=2, max_size=4))
+    largest = max(capacity for _, (capacity,) in pools)
+    demands = draw(st.lists(st.tuples(st.integers(1, largest)), min_size=1, max_size=3))
+    rewards, workload = (draw(st.tuples(*[st.integers(low, 9)] * len(demands))) for low in (1, 0))
+    return pooled(pools, demands, rewards, workload), draw(st.integers(1, 6))
+
+
+@settings(max_examples=100)
+@given(few_servers())
+def test_of_pools_without_a_server(case: tuple[Instance, int]) -> None:
+    """Placement may end with servers that are free, as no type that waits fits them; its reward is that of a replay."""
+    instance, servers = case
+    placement = greedy_placement(instance, servers)
+    least = least_servers(instance, [servers * rho for rho in instance.workload])
+    claims = checker.check(assignment_certificate(solve(instance), (servers, placement, least)))
+    assert claims["servers"]["greedy"] == text(placement.reward)
+    fitting = [
+        rho
+        for j, rho in enumerate(instance.workload)
+        if any(pool.space.most(j) for pool, number in zip(instance.pools, placement.servers, strict=True) if number)
+    ]
+    assert (placement.reward > 0) == any(fitting), "what fits a server of a pool that has one is placed"
 
 
 @settings(max_examples=30)

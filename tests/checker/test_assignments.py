@@ -246,3 +246,33 @@ def test_stages_that_use_the_pools_out_of_proportion() -> None:
     )
     for big, little, reason in cases:
         refused(reason, changed(two, (used, {"big": big, "little": little})))
+
+
+def test_a_pool_without_a_server() -> None:
+    """One server goes to the narrow pool, of 4/5, where no job of size 2 fits; five servers have a wide one."""
+    pools = [{"name": n, "share": s, "capacity": {"cpu": c}} for n, s, c in (("a", "4/5", "1"), ("b", "1/5", "2"))]
+    kinds = [{"name": "t", "reward": "1", "workload": "1", "service_rate": "1", "demand": {"cpu": "2"}}]
+    stages = ("evidence", "servers", "stages")
+    evidence = {
+        "permutation": ["t"],
+        "stages": [{"configurations": {"a": {}, "b": {"t": 1}}, "fraction": "1", "exhausts": []}],
+        "columns": [{"pool": "b", "configuration": {"t": 1}, "fraction": "1/5"}],
+        "slot_prices": {"t": "1"},
+        "server_prices": {"a": "0", "b": "1"},
+        "servers": {
+            "pools": {"a": 1, "b": 0},
+            "stages": [],
+            "slot_prices": {"t": "1"},
+            "columns": [{"pool": "b", "configuration": {"t": 1}, "servers": 1}],
+        },
+    }
+    whole = {"servers": 1, "greedy": "0", "least": 5, "most": 5}
+    claims = {**dict.fromkeys(("ratio", "guarantee", "guarantee_stagewise"), "1"), "servers": whole}
+    claims |= {"greedy": "1/5", "optimal": "1/5"}
+    honest = document("assignment", {"server": pools, "type": kinds}, evidence, claims, "packproof/2")
+    assert not verdict(honest)
+    idle = {"configurations": {"a": {}, "b": {"t": 1}}, "servers": {"a": 1, "b": 0}}
+    refused("a stage comes after greedy placement has ended", changed(honest, (stages, [idle])))
+    refused("the reward of greedy placement is not right", changed(honest, (("claims", "servers", "greedy"), "1")))
+    fits = changed(honest, (("instance", "server", 0, "capacity", "cpu"), "2"), (("claims", "optimal"), "1"))
+    assert verdict(fits), "where the job fits the only server, a placement without stages is not greedy"
