@@ -116,13 +116,17 @@ def shortened(message: str) -> str:
     "--sla: expected a number, got 'X...X'"
     """
     # an apostrophe within a word begins no quotation; short quotations are matched as well, lest their end begins one
-    message = re.sub(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")", lambda quoted: _cut(quoted[0], MAX_QUOTED), message)
-    message = re.sub(rf"\S{{{MAX_WORD + 1},}}", lambda word: _cut(word[0], MAX_WORD), message)
-    return _cut(message, MAX_LINE)
+    message = re.sub(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")", lambda quoted: cut(quoted[0], MAX_QUOTED), message)
+    message = re.sub(rf"\S{{{MAX_WORD + 1},}}", lambda word: cut(word[0], MAX_WORD), message)
+    return cut(message, MAX_LINE)
 
 
-def _cut(text: str, most: int) -> str:
-    """Cut the middle out of a text that is longer than `most`."""
+def cut(text: str, most: int) -> str:
+    """Return a text without its middle where it is longer than `most`.
+
+    >>> cut("abcdefghijkl", 9)
+    'abc...jkl'
+    """
     half = (most - 3) // 2
     return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
 

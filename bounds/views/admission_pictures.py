@@ -47,7 +47,7 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
         right.plot(rates, exact.weight @ given_mu, color=colour, lw=1.4, label=name)
         other = _density_of_logarithm(rates, plug_in.lam.shape, plug_in.lam.rate)
         right.plot(rates, other, color=colour, lw=1.2, ls="--")
-    labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per $μ^κ$)")
+    labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per μ^κ)")
     for axes, label in zip((left, right), labels, strict=True):
         axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (per unit)", ylim=(0, None))
     finish(left, title="exact; plug-in dashed")

@@ -11,7 +11,20 @@ import numpy as np
 
 from bounds.adversary.search import WorstInstance
 from bounds.views.answers import Answer, Fields, encode_answer, named
-from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, note, save, styled
+from bounds.views.pictures import (
+    DASHES,
+    GREEDY,
+    MARK,
+    OPTIMAL,
+    PAGE,
+    PALETTE,
+    drawn,
+    figure,
+    finish,
+    note,
+    save,
+    styled,
+)
 from bounds.views.text import many, packed, short
 from theory.errors import quoted
 from theory.files.instances import instance_document
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SCALE = "scale of the workload (times)"
+PIECE_LETTERS, PIECE_LINES = 27, 20  # letters and lines that fit a bar of servers
 
 
 def _of_pools(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
@@ -235,18 +249,25 @@ def draw_assignments(axes: Axes, solution: Solution) -> None:
         bottom = 0.0
         for k, share in pieces:
             colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
-            axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
+            (piece,) = axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
             if share > 0.045:  # lower pieces have no space for words
-                axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=6)
+                words = axes.text(
+                    x, bottom + share / 2, _short(instance, k, share), fontsize=6, ha="center", va="center"
+                )
+                words.set_clip_path(piece)
             bottom += share
         if bottom < 1:
             axes.bar(x, 1 - bottom, 0.92, bottom=bottom, color="#EEEEEE", edgecolor="white")
     axes.set(xticks=[0, 1], xticklabels=["greedy", "optimal"], ylabel="servers (share)", ylim=(0, 1))
 
 
-def _short(instance: Instance, k: Configuration) -> str:
-    parts = [f"{n}×{name}" for name, n in zip(instance.names, k, strict=True) if n]
-    return " ".join(parts) if len(" ".join(parts)) < 28 else "\n".join(parts[:4]) + ("\n…" if len(parts) > 4 else "")
+def _short(instance: Instance, k: Configuration, share: float) -> str:
+    """Return a configuration as a piece of a bar shows it, in as many lines as the piece is high."""
+    parts = [f"{n}×{drawn(name, PIECE_LETTERS)}" for name, n in zip(instance.names, k, strict=True) if n]
+    if len(" ".join(parts)) <= PIECE_LETTERS:
+        return " ".join(parts)
+    lines = max(1, int(PIECE_LINES * share))
+    return "\n".join(parts if len(parts) <= lines else [*parts[: lines - 1], "…"])
 
 
 @styled

@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.panels import Chart, Curve, above_zero, in_rows
-from bounds.views.pictures import save, styled
+from bounds.views.pictures import drawn, save, styled
 from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
 from bounds.views.tables import aligned
 from bounds.views.text import Number, many, unit_of_time, with_interval
@@ -179,7 +179,7 @@ def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
         over_time,
         gains,
         third,
-        *(replace(plain, ylabel=f"{r} in use (share)", curves=_in_use(results, r)) for r in resources),
+        *(replace(plain, ylabel=f"{drawn(r)} in use (share)", curves=_in_use(results, r)) for r in resources),
     ]
 
 
@@ -194,11 +194,11 @@ def _gains(results: Sequence[Result[Any]], *, queue: bool) -> list[Curve]:
     bins = min(result.bins for result in results)
     first, *others = ([(run.queue if queue else run.reward)[:bins] for run in result.runs] for result in results)
     at = results[0].curve()[0][:bins].tolist()
-    curves = [Curve(results[0].policy.name, at, [0.0] * bins)]
+    curves = [Curve(drawn(results[0].policy.name), at, [0.0] * bins)]
     for result, values in zip(results[1:], others, strict=True):
         count = replications([result, results[0]])
         mean, *ends = (row.tolist() for row in band(np.array(values[:count]) - np.array(first[:count])))
-        curves.append(Curve(result.policy.name, at, mean, *(ends if count > 1 else ())))
+        curves.append(Curve(drawn(result.policy.name), at, mean, *(ends if count > 1 else ())))
     return curves
 
 
@@ -220,7 +220,7 @@ def _delays(results: Sequence[Result[Any]]) -> Chart:
         low = [x.low if np.isfinite(x.low) else x.mean for _, x in points]
         high = [x.high if np.isfinite(x.high) else x.mean for _, x in points]
         places, means = [at for at, _ in points], [x.mean for _, x in points]
-        curves.append(above_zero(Curve(result.policy.name, places, means, low, high, "marks")))
+        curves.append(above_zero(Curve(drawn(result.policy.name), places, means, low, high, "marks")))
     ticks = [(0.0, "mean"), (1.0, "95 %"), (2.0, "99 %")]
     delay = f"delay ({unit_of_time(results[0].scenario)})"
     return Chart("quantile (of all jobs)", delay, curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.views.answers import Answer, Fields, encode_answer
-from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
+from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
 from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
@@ -144,7 +144,7 @@ def _look(j: int) -> dict[str, Any]:
 @styled
 def picture_of_path(path: FluidPath, target: str | Path) -> None:
     """Draw jobs per server, reward, and the fraction of servers in each configuration; switches as dotted lines."""
-    times, names = sample_times(path, 400), path.model.instance.names
+    times, names = sample_times(path, 400), [drawn(name) for name in path.model.instance.names]
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     for j, (name, jobs) in enumerate(zip(names[:MOST_DRAWN], path.jobs(times).T, strict=False)):
         left.plot(times, jobs, label=name, **_look(j))
@@ -178,7 +178,7 @@ def _layers(masses: Mapping[Configuration, Any], names: Sequence[str]) -> tuple[
 @styled
 def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
-    names, times = check.instance.names[:MOST_DRAWN], check.times
+    names, times = [drawn(name) for name in check.instance.names[:MOST_DRAWN]], check.times
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     # the smallest system, then the largest one
     for axes, servers, runs in zip(
@@ -203,7 +203,7 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
 @styled
 def picture_of_phases(model: Reservation, starts: Sequence[State], until: float, target: str | Path) -> None:
     """Draw paths of a two-type system from several states in its capacity region, and V along them."""
-    instance, names = model.instance, model.instance.names
+    instance, names = model.instance, [drawn(name) for name in model.instance.names]
     picture, (left, right) = figure(PAGE, 2.9, 2)
     region = np.array([(0.0, 0.0), *(tuple(map(float, v)) for v in region_slice(instance, 0, 1).vertices)])
     left.fill(*region.T, color=OPTIMAL, alpha=0.08, lw=0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
 from bounds.views.region import outline
 from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.decay import decay_rate, escape_velocity, norm
@@ -82,7 +82,7 @@ def picture_of_flow(
         left.plot(*path.queues[0], "o", color=colour, ms=5)
         times = np.linspace(0.0, until, 400)
         right.plot(times, [norm(instance, q) for q in path.at(times)], color=colour, lw=1.4)
-    names = instance.names
+    names = [drawn(name) for name in instance.names]
     left.set(xlabel=f"queue of {names[0]} (per server)", ylabel=f"queue of {names[1]} (per server)")
     left.set(xlim=(0, most), ylim=(0, most), title="velocity and paths\n(dashed: equal weights)")
     _region(middle, instance, region)
@@ -94,7 +94,7 @@ def picture_of_flow(
         fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
     right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
-    time, length = f"time / n ({UNIT_OF_THE_FILE})", r"$\sqrt{2V}$ / n (jobs)"
+    time, length = f"time / n ({UNIT_OF_THE_FILE})", "√(2V) / n (jobs)"
     finish(right, xlabel=time, ylabel=length, xlim=(0, until), ylim=(0, None), title="length of the queues")
     save(picture, target)
 
@@ -126,7 +126,10 @@ def _region(axes: Axes, instance: Instance, region: Region) -> None:
     tops = np.maximum(corners.max(axis=0), [first, second]) * 1.2
     intensity = float(region.intensity(instance.workload))
     axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {intensity:.4g}")
-    axes.set(xlabel=f"jobs of {instance.names[0]} (per server)", ylabel=f"jobs of {instance.names[1]} (per server)")
+    axes.set(
+        xlabel=f"jobs of {drawn(instance.names[0])} (per server)",
+        ylabel=f"jobs of {drawn(instance.names[1])} (per server)",
+    )
 
 
 def _simulated(

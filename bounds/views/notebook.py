@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from bounds.views.assignment import draw_assignments
-from bounds.views.pictures import OPTIMAL, figure
+from bounds.views.pictures import OPTIMAL, as_bytes, figure, styled
 from bounds.views.region import outline
 from bounds.views.sharing import shown
 from bounds.views.simulation import draw_curves
@@ -171,6 +170,7 @@ ROWS: dict[str, Callable[[Any], Table]] = {
 """Rows by the name of a class, so that no class has to be loaded to be shown."""
 
 
+@styled
 def _solution(solution: Solution) -> str:
     made, axes = figure(4.5, 3.2)
     draw_assignments(axes, solution)
@@ -196,6 +196,7 @@ def _region(region: Region) -> str:
     return _joined(said.replace("vertexs", "vertices"), _table(head, table), *_polygon(region))
 
 
+@styled
 def _polygon(region: Region) -> list[str]:
     if len(region.vertices[0]) != FACETS_DRAWN:
         return []
@@ -217,6 +218,7 @@ def _allocation(allocation: Allocation) -> str:
     return _joined(f"{allocation.mechanism} ({kind}): tasks", _table(("user", "total", *servers), table))
 
 
+@styled
 def _result(result: Result[Any]) -> str:
     drawing, axes = figure(4.5, 2.8)
     draw_curves(axes, [result])
@@ -249,9 +251,8 @@ def _row(tag: str, cells: Sequence[str]) -> str:
 
 def _picture(made: Any) -> str:
     # inside the text, so that a notebook holds no other files
-    stream = io.BytesIO()
-    made.savefig(stream, format="png", dpi=100)
-    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
+    content = base64.b64encode(as_bytes(made, "png", dpi=100)).decode()
+    return f'<img alt="" src="data:image/png;base64,{content}">'
 
 
 def _joined(said: str, *parts: str) -> str:

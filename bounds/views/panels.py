@@ -22,8 +22,10 @@ from bounds.views.pictures import (
     MARKERS,
     PAGE,
     PALETTE,
+    drawn,
     figure,
     legend_above,
+    plain_ticks,
     save,
     share_legend,
     styled,
@@ -41,6 +43,8 @@ SHADES = ("#EBEBEB", "#F9E3D8")
 ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))  # dashes of lines across a panel
 
 MOST_TICKS = 16
+
+MOST_LETTERS = 90  # of a text that is drawn
 
 MOST_MARKED = 30  # curves of more points carry only some markers
 
@@ -287,15 +291,20 @@ def picture_of_panels(
 def draw(axes: Axes, panel: Panel) -> None:
     """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`)."""
     if panel.title:
-        axes.set_title(panel.title, loc="center")
+        axes.set_title(_words(panel.title), loc="center")
     artists: dict[type, Callable[[Axes, Any], None]] = {
         Chart: _draw_chart, Bars: _draw_bars, Cells: _draw_cells, Spans: _draw_spans,
     }  # fmt: skip
     artists[type(panel)](axes, panel)
 
 
+def _words(text: str) -> str:
+    """Return words of a panel, in which a name may stand, as they are drawn; longer names are cut by who takes them."""
+    return drawn(text, MOST_LETTERS)
+
+
 def _draw_chart(axes: Axes, chart: Chart) -> None:
-    axes.set(xscale=chart.xscale, xlabel=chart.xlabel, ylabel=chart.ylabel)
+    axes.set(xscale=chart.xscale, xlabel=_words(chart.xlabel), ylabel=_words(chart.ylabel))
     # symlog is linear up to 1, so that zeros are seen
     axes.set_yscale(chart.yscale, **({"linthresh": 1.0} if chart.yscale == "symlog" else {}))
     for place, curve in enumerate(chart.curves):
@@ -305,13 +314,14 @@ def _draw_chart(axes: Axes, chart: Chart) -> None:
     if rings:
         axes.plot(*zip(*rings, strict=True), "o", ms=7.5, mfc="none", mec=GREEDY, mew=0.9, label="grows (99.9 %)")
     for place, (name, begin, end) in enumerate(chart.shaded):
-        axes.axvspan(begin, end, color=SHADES[place % 2], lw=0, label=name, zorder=0)
+        axes.axvspan(begin, end, color=SHADES[place % 2], lw=0, label=_words(name), zorder=0)
     _draw_lines(axes, chart.lines)
     axes.grid(True)
     axes.margins(x=0.03)
     # after the curves and the margins, which would move the ends
     axes.set(xlim=chart.xlim, ylim=chart.ylim)
     _tick(axes, chart)
+    plain_ticks(axes)
     legend_above(axes)
 
 
@@ -333,18 +343,18 @@ def _tick(axes: Axes, chart: Chart) -> None:
 def _set_ticks(axes: Axes, ticks: Sequence[tuple[float, str]]) -> None:
     """Label the horizontal axis at the given places alone; without places it stays as it is."""
     if ticks:
-        axes.set_xticks([x for x, _ in ticks], [label for _, label in ticks], minor=False)
+        axes.set_xticks([x for x, _ in ticks], [_words(label) for _, label in ticks], minor=False)
         axes.set_xticks([], minor=True)
 
 
 def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) -> None:
     """Draw one curve; earlier ones are wider, so that a later one that coincides with it leaves it visible."""
-    colour, dash = PALETTE[place % len(PALETTE)], DASHES[place % len(DASHES)]
+    name, colour, dash = _words(curve.name), PALETTE[place % len(PALETTE)], DASHES[place % len(DASHES)]
     marker = MARKERS[place % len(MARKERS)]
     x, y, low, high = (np.array(values, float) for values in (curve.x, curve.y, curve.low, curve.high))
     if curve.look == "marks":
         ends = np.abs([y - low, high - y]) if len(low) else None
-        axes.errorbar(x, y, ends, fmt=marker, color=colour, capsize=2.5, label=curve.name)
+        axes.errorbar(x, y, ends, fmt=marker, color=colour, capsize=2.5, label=name)
         return
     few, step = len(x) <= MOST_MARKED, max(1, len(x) // 9)
     plain = {"color": colour, "ls": dash, "lw": 1.2 + 0.35 * min(count - 1 - place, 4)}
@@ -368,7 +378,7 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
             # a logarithmic axis has no 0: ends there are drawn at the least number of the curve
             low = np.where(low > 0, low, min(part[part > 0].min(initial=np.inf) for part in (y, low)))
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
-    axes.plot(x, y, label=curve.name, **looks[curve.look])
+    axes.plot(x, y, label=name, **looks[curve.look])
 
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
@@ -377,7 +387,7 @@ def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
         name, colour, width = f"printed: {line.name}", "black", 1.5
         if not line.printed:
             name, colour, width = line.name, MARK, 1.0
-        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=name, zorder=1.5)
+        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=_words(name), zorder=1.5)
 
 
 def _draw_bars(axes: Axes, panel: Bars) -> None:
@@ -386,7 +396,7 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
     for n, (name, lengths) in enumerate(panel.parts):
         axes.barh(
             places, lengths, left=base, height=0.75, color=PALETTE[n % len(PALETTE)], hatch=HATCHES[n % len(HATCHES)],
-            edgecolor="white", linewidth=0.3, label=name,
+            edgecolor="white", linewidth=0.3, label=_words(name),
         )  # fmt: skip
         base += np.array(lengths, float)
     if panel.whiskers:
@@ -397,9 +407,9 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
         axes.plot(
             values, rows, "*", color="black", ms=8, mfc="white", mew=0.8, label="printed", clip_on=False, zorder=3
         )
-    axes.set_yticks(places, panel.bars, fontsize=7 if len(panel.bars) <= 24 else 5)
+    axes.set_yticks(places, [_words(bar) for bar in panel.bars], fontsize=7 if len(panel.bars) <= 24 else 5)
     axes.invert_yaxis()
-    axes.set(xlabel=panel.xlabel, xlim=panel.xlim, ylabel=panel.ylabel)
+    axes.set(xlabel=_words(panel.xlabel), xlim=panel.xlim, ylabel=_words(panel.ylabel))
     legend_above(axes)
 
 
@@ -413,9 +423,9 @@ def _draw_cells(axes: Axes, panel: Cells) -> None:
             tone = panel.tones[row][column] if len(panel.tones) else ""
             axes.fill([column, column + 1, column + 1, column], [row, row, row + 1, row + 1],
                       facecolor=TONES[tone], edgecolor="#BBBBBB", lw=0.5)  # fmt: skip
-            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7)
-    axes.set_xticks(np.arange(wide) + 0.5, panel.across)
-    axes.set_yticks(np.arange(tall) + 0.5, panel.down)
+            axes.text(column + 0.5, row + 0.5, _words(text), ha="center", va="center", fontsize=7)
+    axes.set_xticks(np.arange(wide) + 0.5, [_words(name) for name in panel.across])
+    axes.set_yticks(np.arange(tall) + 0.5, [_words(name) for name in panel.down])
     axes.set_gid("table")
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.set(xlim=(0, wide), ylim=(tall, 0))
@@ -430,17 +440,18 @@ def _draw_spans(axes: Axes, panel: Spans) -> None:
         look: dict[str, Any] = {"color": "white"} if n < 0 else {"color": PALETTE[n % 10], "alpha": 0.55}
         axes.barh(
             one.row, one.high - one.low, left=one.low, height=0.72, edgecolor="#333333", linewidth=0.5,
-            hatch="" if n < 0 else HATCHES[n % 10], label="" if one.group in named else one.group, **look,
+            hatch="" if n < 0 else HATCHES[n % 10], label="" if one.group in named else _words(one.group), **look,
         )  # fmt: skip
         named.add(one.group)
         # the middle of a piece as it is seen
         middle = (one.low * one.high) ** 0.5 if panel.xscale == "log" else (one.low + one.high) / 2
         plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6} if n >= 0 else None
-        axes.text(middle, one.row, one.label, ha="center", va="center", fontsize=6, bbox=plate)
+        axes.text(middle, one.row, _words(one.label), ha="center", va="center", fontsize=6, bbox=plate)
     _draw_lines(axes, panel.lines)
-    axes.set_yticks(range(len(panel.down)), panel.down)
+    axes.set_yticks(range(len(panel.down)), [_words(name) for name in panel.down])
     axes.invert_yaxis()
-    axes.set(xscale=panel.xscale, xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.set(xscale=panel.xscale, xlabel=_words(panel.xlabel), ylabel=_words(panel.ylabel))
     axes.margins(x=0.02)
     _set_ticks(axes, panel.xticks)
+    plain_ticks(axes)
     legend_above(axes)

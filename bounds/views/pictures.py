@@ -3,18 +3,20 @@
 Sizes are those of a printed page: a picture is one column or the page wide, and its text has the size that it has in
 print. Curves differ by colour, by dashes and by marker, areas by colour and by hatching, so that they can be told apart
 without colour, and where they coincide. Legends stand above the axes, never over data. A function that draws is
-decorated with `styled`: the style holds while it draws, and the settings of whoever calls it stay as they are.
+decorated with `styled`: the style holds while it draws, no file of the user changes it, and the settings of whoever
+calls it stay as they are. Text is drawn letter by letter, never as mathematics; `drawn` writes a user's name.
 """
 
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from theory.errors import InputError
+from theory.errors import InputError, cut
 from theory.files.places import write_bytes
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xx", "++", "--", "oo", "||", "**")
 
 STYLE: Mapping[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so pictures are the same everywhere
+    "text.parse_math": False,  # names are a user's, and may hold dollars, backslashes and carets
     "font.size": 8.0,
     "axes.titlesize": 8.0,
     "axes.labelsize": 8.0,
@@ -58,7 +61,12 @@ STYLE: Mapping[str, Any] = {
     "svg.hashsalt": "packproof",  # equal pictures are equal files
     "pdf.fonttype": 42,
 }
-"""Settings of matplotlib while packproof draws."""
+"""Settings of matplotlib while packproof draws; all others have the values that matplotlib comes with."""
+
+LETTERS = 32
+"""Most letters of a name in a picture."""
+
+HAIR_SPACE = "\u200a"
 
 P = ParamSpec("P")
 Drawn = TypeVar("Drawn")
@@ -69,13 +77,55 @@ def styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
 
     @wraps(draw)
     def in_style(*given: P.args, **named: P.kwargs) -> Drawn:
-        from matplotlib import rc_context
+        _load()
+        from matplotlib import rc_context, rcdefaults, rcParams
 
         settings: Any = dict(STYLE)  # its keys are a closed list of names
-        with rc_context(settings):
+        with rc_context():
+            rcdefaults()
+            rcParams.update(settings)
             return draw(*given, **named)
 
     return in_style
+
+
+@cache
+def _load() -> None:
+    """Load matplotlib without its complaints about a user's file of settings, none of which is used."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        import matplotlib  # noqa: F401
+    except UnicodeDecodeError as error:
+        raise InputError(f"matplotlibrc: expected the settings of matplotlib in UTF-8 ({error})") from error
+    finally:
+        logger.setLevel(level)
+
+
+def drawn(name: str, most: int = LETTERS) -> str:
+    r"""Return a name as pictures show it, in at most `most` letters, with codes for letters that the font has not.
+
+    Examples
+    --------
+    >>> print(drawn("$5_a_$"), drawn("é 中"), drawn("x" * 100, 9))
+    $5_a_$ é \u4e2d xxx...xxx
+    """
+    letters = (letter if _has_glyph(letter) else ascii(letter)[1:-1] for letter in cut(name, most))
+    text = "".join(letters)
+    # matplotlib's legends leave out what begins with an underscore
+    return HAIR_SPACE + text if text.startswith("_") else text
+
+
+@cache
+def _has_glyph(letter: str) -> bool:
+    """Whether the font of pictures can draw a letter; lines may be broken."""
+    _load()
+    from matplotlib.font_manager import findfont, get_font
+
+    if letter in ("\n", HAIR_SPACE):
+        return True
+    return letter.isprintable() and get_font(findfont("DejaVu Sans")).get_char_index(ord(letter)) > 0
 
 
 def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1, **how: Any) -> tuple[Figure, Any]:
@@ -90,6 +140,7 @@ def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int
     **how
         Of `matplotlib.figure.Figure.subplots`.
     """
+    _load()
     from matplotlib.figure import Figure as NewFigure
 
     blank = NewFigure(figsize=(width, height), layout="constrained")
@@ -123,7 +174,8 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
     def legend(columns: int, title: str | None = None) -> Any:
         return axes.legend(handles, labels, ncols=columns, title=title, alignment="left", **how)
 
-    legend(_most_columns(legend, min(len(labels), 5), _width_of(axes)), title or None)
+    space = _width_of(axes)
+    _fit(legend(_most_columns(legend, min(len(labels), 5), space), title or None), space)
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
@@ -140,7 +192,7 @@ def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
         how: Mapping[str, Any] = {"loc": "outside upper left", "alignment": "left", "title": title or None}
         return made.legend(named.values(), named.keys(), ncols=columns, **how)
 
-    legend(_most_columns(legend, min(len(named), 8), made.bbox.width))
+    _fit(legend(_most_columns(legend, min(len(named), 8), made.bbox.width)), made.bbox.width)
 
 
 def _most_columns(legend: Callable[[int], Any], most: int, space: float) -> int:
@@ -153,6 +205,19 @@ def _most_columns(legend: Callable[[int], Any], most: int, space: float) -> int:
         if width <= space:
             return columns
     return 1
+
+
+def _fit(legend: Any, space: float) -> None:
+    """Cut the names in a legend that is wider than a space, in pixels."""
+    over = legend.get_window_extent().width - space
+    if over <= 0:
+        return
+    texts = legend.get_texts()
+    widths = [text.get_window_extent().width for text in texts]
+    most = max(widths) - over
+    for text, width in zip(texts, widths, strict=True):
+        if width > most:
+            text.set_text(cut(text.get_text(), max(5, int(len(text.get_text()) * most / width))))
 
 
 def _width_of(axes: Axes) -> float:
@@ -179,9 +244,24 @@ def save(made: Figure, path: str | Path) -> None:
 
 
 @styled
-def as_bytes(made: Figure, kind: str) -> bytes:
+def as_bytes(made: Figure, kind: str, dpi: float | str = "figure") -> bytes:
     """Return a figure as the content of a file: png, svg or pdf, without the date, so that equal ones are equal."""
+    for axes in made.axes:
+        plain_ticks(axes)
     buffer = io.BytesIO()
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    made.savefig(buffer, format=kind, metadata=dated.get(kind))
+    made.savefig(buffer, format=kind, metadata=dated.get(kind), dpi=dpi)
     return buffer.getvalue()
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Write the powers of logarithmic axes as plain numbers: matplotlib writes them as mathematics."""
+    from matplotlib.ticker import LogFormatter, LogFormatterMathtext
+
+    for axis in (axes.xaxis, axes.yaxis):
+        for formatter, replace in (
+            (axis.get_major_formatter(), axis.set_major_formatter),
+            (axis.get_minor_formatter(), axis.set_minor_formatter),
+        ):
+            if isinstance(formatter, LogFormatterMathtext):
+                replace(LogFormatter(labelOnlyBase=formatter.labelOnlyBase))

@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.assignment import bounds_of
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, legend_above, save, styled
+from bounds.views.pictures import (
+    GREEDY,
+    MARK,
+    OPTIMAL,
+    PAGE,
+    PALETTE,
+    drawn,
+    figure,
+    finish,
+    legend_above,
+    save,
+    styled,
+)
 from bounds.views.tables import aligned
 from bounds.views.text import and_more, many, packed, short
 from theory.errors import InputError, TooLargeError, quoted
@@ -176,6 +188,7 @@ def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
 
 DOTS, DOTS_IN_SPACE = 4_000, 600  # most configurations that are drawn one by one, in two dimensions and in three
 PANELS = 6  # most slices on one picture
+LABEL_LETTERS = 24  # most of a name beside an axis
 
 
 @styled
@@ -364,7 +377,8 @@ def _outline(axes: Axes, corners: NDArray[Any]) -> None:
 
 
 def _label(instance: Instance, j: int) -> str:
-    return f"{instance.names[j]} (jobs per server)"
+    name = drawn(instance.names[j], LABEL_LETTERS)
+    return f"{name}{chr(10) if len(name) > LABEL_LETTERS // 2 else ' '}(jobs per server)"
 
 
 def _workload(intensity: Intensity) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Bars, Chart, Curve, in_rows
-from bounds.views.pictures import COLUMN, PALETTE, save, styled
+from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.sharing import History
@@ -177,14 +177,14 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
             for n, row in enumerate(allocation.tasks)
         ]
     )
-    names = [user.name for user in cluster.users]
+    names = [drawn(user.name) for user in cluster.users]
     # the palette has no more colours: the last one is for all other users
     if len(names) > MOST_USERS:
         shares = np.vstack([shares[: MOST_USERS - 1], shares[MOST_USERS - 1 :].sum(axis=0)])
         names = [*names[: MOST_USERS - 1], f"{len(names) - MOST_USERS + 1} others"]
     return Bars(
         "in use (share)",
-        [f"{cluster.servers[i].name} {cluster.resources[r]}" for i, r in places],
+        [f"{drawn(cluster.servers[i].name)} {drawn(cluster.resources[r])}" for i, r in places],
         [(name, row.tolist()) for name, row in zip(names, shares, strict=True)],
         title or f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})",
         xlim=(0.0, 1.0),
@@ -210,15 +210,18 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
 @styled
 def picture_of_history(history: History, cluster: Cluster, path: str | Path) -> None:
     """Draw utilisation of the first resource by server class, and tasks by user, over time."""
-    drawn = [i for i, row in enumerate(cluster.capacity) if row[0]]
+    classes = [i for i, row in enumerate(cluster.capacity) if row[0]]
     time = history.time.tolist()
-    used = [Curve(cluster.servers[i].name, time, history.utilisation[:, i, 0].tolist(), look="steps") for i in drawn]
+    used = [
+        Curve(drawn(cluster.servers[i].name), time, history.utilisation[:, i, 0].tolist(), look="steps")
+        for i in classes
+    ]
     tasks = [
-        Curve(user.name, time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
+        Curve(drawn(user.name), time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
         for n, user in enumerate(cluster.users[:10])
     ]
     charts = [
-        Chart(f"time ({UNIT_OF_THE_FILE})", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)),
+        Chart(f"time ({UNIT_OF_THE_FILE})", f"{drawn(cluster.resources[0])} in use (share)", used, ylim=(0, 1.05)),
         Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", tasks, ylim=(0, None)),
     ]
     save(in_rows(charts, 2, 2.6)[0], path)
@@ -235,7 +238,7 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
                 Curve(name, one.time.tolist(), one.utilisation[:, i, r].tolist(), look="steps")
                 for name, one in histories.items()
             ],
-            title=f"{server.name}, {cluster.resources[r]}",
+            title=f"{drawn(server.name)}, {drawn(cluster.resources[r])}",
             ylim=(0.0, 1.05),
         )
         for i, server in enumerate(cluster.servers)

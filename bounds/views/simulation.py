@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Chart, Curve, Line, above_zero, draw
-from bounds.views.pictures import figure, save, styled
+from bounds.views.pictures import drawn, figure, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.files.scenarios import Given
@@ -305,9 +305,10 @@ def start_lines(answer: Answer) -> list[str]:
 def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array] | None = None) -> Curve:
     """Return `values` by bins, unless given reward or queue, over time, with its 95 % band over replications."""
     at, mean, low, high = result.curve() if values is None else result.curve_of(values)
+    name = drawn(name or result.policy.name)
     if replications([result]) < 2:
-        return Curve(name or result.policy.name, at.tolist(), mean.tolist())
-    curve = Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
+        return Curve(name, at.tolist(), mean.tolist())
+    curve = Curve(name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
     # a queue, a share or a count is never negative
     return curve if values is None and isinstance(result, LossResult) else above_zero(curve)
 

@@ -10,6 +10,45 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+HOSTILE = ("$5_a_$", "_under", r"\frac{$x$}^2 \$", "中文 é", "W" * 200, "שלום %d {x} #&~ --> <b>")
+"""Names that are no words: mathematics, a label that is hidden, no glyph, no space, another direction, markup."""
+
+RESOURCES = ("$c_p_$", "_m\\")
+
+
+def hostile_instance(types: int, pools: int = 1) -> dict[str, Any]:
+    """Return an instance with hostile names of its types, resources and pools."""
+    kinds = [(1, 1, "9/8", "48/13"), (4, 16, 6, 1), (2, 32, 6, 3), (32, 256, 64, 2), (3, 5, 4, 1), (6, 9, 7, 1)]
+    capacity = dict(zip(RESOURCES, (80, 640), strict=True))
+    return {
+        "server": [{"name": name, "share": 1, "capacity": capacity} for name in HOSTILE[:pools]],
+        "type": [
+            {"name": name, "demand": dict(zip(RESOURCES, need, strict=True)), "reward": reward, "workload": workload}
+            for name, (*need, reward, workload) in zip(HOSTILE, kinds[:types], strict=False)
+        ],
+    }
+
+
+def hostile_cluster() -> dict[str, Any]:
+    """Return a cluster with hostile names of its servers, resources and users."""
+    return {
+        "server": [
+            {"name": name, "capacity": dict(zip(RESOURCES, (9 + i, 12), strict=True))}
+            for i, name in enumerate(HOSTILE[:4])
+        ],
+        "user": [
+            {"name": name, "demand": dict(zip(RESOURCES, (1, 1 + i), strict=True))} for i, name in enumerate(HOSTILE)
+        ],
+    }
+
+
+def texts_of(made: Figure) -> list[str]:
+    """Return all texts that a picture shows."""
+    made.draw_without_rendering()
+    return [text.get_text() for text in made.findobj(Text) if text.get_visible() and text.get_text()]
+
 
 SLACK = 1.5
 """Pixels by which boxes may overlap: rounding, and the space around letters."""
@@ -88,7 +127,7 @@ def _labels(axes: Axes) -> Iterator[str]:
         return
     for which, axis, label in (("x", axes.xaxis, axes.get_xlabel()), ("y", axes.yaxis, axes.get_ylabel())):
         names = [text.get_text() for text in axis.get_ticklabels()]
-        numeric = any(re.fullmatch(r"[-−\d.,]+|\$.*\$", name) for name in names)
+        numeric = any(re.fullmatch(r"[-−\d.,]+(e[-+]?\d+)?", name) for name in names)
         if axis.get_visible() and numeric and not re.search(r"\(.+\)$", label):
             yield f"the {which} axis has no unit: {label!r}"
 

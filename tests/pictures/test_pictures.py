@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from matplotlib.figure import Figure
@@ -14,7 +19,7 @@ from bounds.results.reproduction import Effort, Reproduction, about_bands, repro
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
-from tests.pictures.looks import faults
+from tests.pictures.looks import HOSTILE, faults, hostile_cluster, hostile_instance, texts_of
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -49,20 +54,88 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_pictures_of_commands(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[Figure] = []
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """Return a list of the figures that are written from now on."""
+    written: list[Figure] = []
     save = Figure.savefig
 
     def recorded(made: Figure, *given: object, **named: object) -> None:
-        drawn.append(made)
+        written.append(made)
         save(made, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Figure, "savefig", recorded)
+    return written
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_pictures_of_commands(command: str, tmp_path: Path, figures: list[Figure]) -> None:
     words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv")) else word for word in command.split()]
     assert run([*words, "--plot", str(tmp_path / "p.svg")]) == 0
-    (made,) = drawn
+    (made,) = figures
     assert not faults(made)
+
+
+ONE, TWO, SIX, POOLS, CLUSTER = "one.json", "two.json", "six.json", "pools.json", "cluster.json"
+DRAWN = {
+    "solve": f"solve {SIX}",
+    "solve, two pools": f"solve {POOLS}",
+    "region of one type": f"region {ONE}",
+    "region of two types": f"region {TWO}",
+    "region of three types": f"region {POOLS}",
+    "region by slices": f"region {SIX}",
+    "fluid": f"fluid {SIX} --until 2",
+    "share": f"share {CLUSTER} --mechanism ps-dsf",
+    "share, all": f"share {CLUSTER} --mechanism all",
+    "share, events": f"share {CLUSTER} --mechanism ps-dsf --events events.json",
+    "share, all events": f"share {CLUSTER} --mechanism all --events events.json",
+    "simulate several": f"simulate {SIX} --policy first-fit --policy own.py:KEPT --servers 3 --until 2",
+    "against fluid": f"simulate {TWO} --policy dra --servers 160 --until 1 --against-fluid --replications 3",
+}
+OWN = """
+from dataclasses import replace
+from fluid.simulation.loss.policies.unreserved import FIRST_FIT
+KEPT = replace(FIRST_FIT, name="$5_a_$")
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of files in which every name is hostile."""
+    folder = tmp_path_factory.mktemp("hostile")
+    documents = {
+        ONE: hostile_instance(1),
+        TWO: hostile_instance(2),
+        SIX: hostile_instance(6),
+        POOLS: hostile_instance(3, 2),
+        CLUSTER: hostile_cluster(),
+        "events.json": {"event": [{"time": 1, "user": HOSTILE[0], "action": "leave"}], "until": 2},
+    }
+    for name, document in documents.items():
+        (folder / name).write_text(json.dumps(document))
+    (folder / "own.py").write_text(OWN)
+    return folder
+
+
+@pytest.mark.parametrize("command", DRAWN.values(), ids=DRAWN)
+def test_names_are_drawn_as_they_are(command: str, hostile: Path, tmp_path: Path, figures: list[Figure]) -> None:
+    """Mathematics, hidden labels, letters without a glyph, long and markup names: no warning, and each is to be read."""
+    words = [str(hostile / word) if word.endswith(".json") or ".py:" in word else word for word in command.split()]
+    for kind in ("png", "svg"):
+        assert run([*words, "--plot", str(tmp_path / f"p.{kind}")]) == 0
+    ElementTree.parse(tmp_path / "p.svg")
+    shown = texts_of(figures[0])
+    assert any("$" in text for text in shown), "a name with dollars, letter by letter"
+    assert not any("WWWWW" * 10 in text for text in shown), "long names are cut"
+    assert not any("中" in text for text in shown), "a letter without a glyph has its code"
+
+
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    (axes,) = _drawn(Chart("time (s)", "queue (jobs)", [replace(LINE, name=name) for name in HOSTILE])).axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text().strip(" \u200a") for text in legend.get_texts()][:3] == list(HOSTILE[:3])
+    assert len(legend.get_texts()) == len(HOSTILE)
 
 
 LINE = Curve("a line", (0.0, 1.0), (0.0, 1.0))
@@ -176,6 +249,47 @@ def test_faults_are_found() -> None:
     }
     for change, words in expected.items():
         assert any(words in fault for fault in bad(change)), change
+
+
+SETTINGS = """
+text.usetex: True
+text.parse_math: True
+font.family: No Such Font
+axes.formatter.use_mathtext: True
+savefig.bbox: tight
+savefig.transparent: True
+figure.dpi: 7
+lines.linewidth: 20
+axes.grid: True
+axes.prop_cycle: cycler("color", ["red"])
+no.such.setting: 1
+"""
+
+
+@pytest.mark.parametrize("place", ["folder", "variable"])
+def test_no_file_of_a_user_changes_a_picture(place: str, hostile: Path, tmp_path: Path) -> None:
+    """A matplotlibrc, in the folder or named by the environment, changes no letter of a picture, and says nothing."""
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    for folder in (plain, other):
+        folder.mkdir()
+    (other / "matplotlibrc").write_text(SETTINGS)
+    command = [
+        sys.executable,
+        "-c",
+        "from packproof import main; main()",
+        "solve",
+        str(hostile / SIX),
+        "--plot",
+        "p.png",
+    ]
+    root = str(EXAMPLES.parent)
+    environment = {**os.environ, "PYTHONPATH": root}
+    settings = {"MATPLOTLIBRC": str(other / "matplotlibrc")} if place == "variable" else {}
+    folders = {"folder": (plain, other), "variable": (plain, tmp_path)}[place]
+    for folder, more in zip(folders, ({}, settings), strict=True):
+        done = subprocess.run(command, cwd=folder, env=environment | more, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+    assert (folders[0] / "p.png").read_bytes() == (folders[1] / "p.png").read_bytes()
 
 
 def test_the_style_is_not_left_behind() -> None:

@@ -105,6 +105,9 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good and Fraction(3, 5) + Fraction(2, 5) <= 1)
 
 
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
 @reproduction(
     "figure-2",
     "the universal partition of (1/2^J, 1]",
@@ -120,7 +123,8 @@ def figure_2_panels(deepest: int) -> Sequence[Panel]:
     spans = []
     for row, depth in enumerate(range(1, deepest + 1)):
         for j, (low, high) in enumerate(universal_cells(depth)):
-            label = f"$I_{{{j}}}$\n{text(low)}" if row + 1 == deepest else f"$I_{{{j}}}$"
+            name = f"I{str(j).translate(SUBSCRIPTS)}"
+            label = f"{name}\n{text(low)}" if row + 1 == deepest else name
             spans.append(Span(row, float(low), float(high), label, "even intervals" if j % 2 == 0 else "odd intervals"))
     down = [f"J = {depth}" for depth in range(1, deepest + 1)]
     ticks = [(2.0**-m, f"1/{2**m}" if m else "1") for m in range(deepest, -1, -1)]
