@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,9 +11,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.limits.reservation.draining import emptying_rates, is_exact
+from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
-from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide, occupancy, targets, velocities
+from fluid.limits.reservation.regimes import DrainRates, Masses, decide
+from fluid.limits.reservation.segment import Segment, State
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
@@ -146,6 +147,7 @@ def fluid_path(
     start: State | None = None,
     arrivals: Sequence[tuple[float, Sequence[float] | Vector]] = (),
     rates: DrainRates = emptying_rates,
+    tolerance: float = 1e-9,
 ) -> FluidPath:
     """Return the fluid limit of dynamic reservation, switch by switch.
 
@@ -189,25 +191,30 @@ def fluid_path(
     empty: Masses = {(0,) * model.types: 1.0}
     jobs, masses = start if start is not None else (np.zeros(model.types), empty)
     segments: list[Segment] = []
-    short = 0
     ends = [t for t, _ in pieces[1:]] + [until]
     for (begin, rate), end in zip(pieces, ends, strict=True):
-        time = begin
-        masses = _assigned(model, jobs, masses, rate)
-        while time < min(end, until):
-            regime = decide(model, jobs, masses, rate, rates)
-            segment = Segment(model, time, (jobs, masses), regime, rate, rates)
-            # Where eight switches in a row come at once, the regime is held for a time that grows: such a path switches
-            # infinitely often in the limit, and held stretches are reported as not exact.
-            hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
-            segment.advance(min(end, until), hold)
-            short = short + 1 if segment.stop - segment.start < max(FLICKER, 4 * hold) else 0
-            jobs, masses = segment.state(segment.stop)
-            time = segment.stop
+        state = jobs, _assigned(model, jobs, masses, rate)
+        for segment in _followed(model, begin, min(end, until), state, rate, rates, tolerance):
             segments.append(segment)
-            if len(segments) > MOST_SWITCHES:
-                raise RuntimeError(f"the fluid path switches more than {MOST_SWITCHES} times by time {time}")
+            jobs, masses = segment.end
     return FluidPath(model, tuple(segments), until)
+
+
+def _followed(
+    model: Reservation, begin: float, end: float, state: State, arrivals: Vector, rates: DrainRates, tolerance: float
+) -> Iterator[Segment]:
+    """Yield the regimes from a state and a time on; InputError where they do not come to an end."""
+    time, short, regimes, steps = begin, 0, 0, 0
+    while time < end:
+        regime = decide(model, *state, arrivals, rates)
+        segment = Segment(model, time, state, regime, arrivals, rates, tolerance)
+        # Where eight switches in a row come at once, the regime is held for a time that grows: such a path switches
+        # infinitely often in the limit, and held stretches are reported as not exact.
+        hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
+        segment.advance(end, hold / model.pace)
+        short = short + 1 if (segment.stop - time) * model.pace < max(FLICKER, 4 * hold) else 0
+        time, state = segment.stop, segment.end
+        yield segment
 
 
 def _assigned(model: Reservation, jobs: Vector, masses: Masses, arrivals: Vector) -> Masses:
@@ -256,184 +263,3 @@ def state_of(
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
         raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses
-
-
-PRECISION = 1e-11
-"""Switching times are found to this relative precision."""
-
-Values = Callable[[float], NDArray[np.float64]]
-
-State = tuple[Vector, Masses]
-"""Jobs per server, float64[J], and the fraction of servers in each configuration."""
-
-
-class Segment:
-    """The path in one regime: closed in form, but for the configurations that drain at a rate of their own."""
-
-    def __init__(
-        self, model: Reservation, start: float, state: State, regime: Regime, arrivals: Vector, rates: DrainRates
-    ) -> None:
-        self.start, self.stop, self.regime, self.held = start, start, regime, False
-        self._model, self.arrivals, self._rates = model, arrivals, rates
-        self._jobs, self._masses = state
-        self._target = arrivals / model.service
-        self._dense: list[tuple[float, Values]] = []
-
-    def state(self, time: float, draining: NDArray[np.float64] | None = None) -> State:
-        """Return jobs and masses at a time of the segment."""
-        model, regime = self._model, self.regime
-        # y' = lambda - mu y for admitted types: y(t) = rho + (y(0) - rho) exp(-mu t)
-        jobs = self._target + (self._jobs - self._target) * np.exp(-model.service * (time - self.start))
-        masses = dict(self._masses)
-        asked = targets(regime, jobs)
-        masses.update((f.configuration, asked[f.configuration]) for f in regime.followed if f.moves)
-        masses.update(zip(regime.drains, self._draining(time) if draining is None else draining, strict=True))
-        # all servers are in some configuration: the rest takes what the others leave
-        masses[regime.rest] = 0.0
-        masses[regime.rest] = 1.0 - sum(masses.values())
-        # a type whose arrivals are refused fills every slot that it has
-        if any(regime.blocked):
-            jobs = np.where(regime.blocked, model.slots_of(masses.items()), jobs)
-        return jobs, masses
-
-    def _draining(self, time: float) -> NDArray[np.float64]:
-        if not self.regime.drains:
-            return np.empty(0)
-        for until, values in self._dense:
-            if time <= until:
-                return values(time)
-        return self._dense[-1][1](time) if self._dense else self._initial()
-
-    def _initial(self) -> NDArray[np.float64]:
-        return np.array([self._masses.get(k, 0.0) for k in self.regime.drains])
-
-    def velocity(self, state: State) -> dict[Configuration, float]:
-        """Return how fast the configurations that change do."""
-        jobs, masses = state
-        free = self.arrivals - self._model.service * jobs
-        return velocities(self._model, self.regime, jobs, masses, free, self._rates)
-
-    def admitted(self, time: float) -> Vector:
-        """Return the rate at which jobs of each type are admitted, per server."""
-        state = self.state(time)
-        # blocked types: y' is the velocity of their slots, so y' + mu y of the arrivals are admitted
-        slots = self._model.slots_of(self.velocity(state).items())
-        return np.where(self.regime.blocked, slots + self._model.service * state[0], self.arrivals)
-
-    def gross_margin(self, time: float) -> float:
-        """Return the least over types of departures less slots that vanish."""
-        state = self.state(time)
-        vanishing = self._model.slots_of((k, max(0.0, -rate)) for k, rate in self.velocity(state).items() if any(k))
-        return float((self._model.service * state[0] - vanishing).min())
-
-    def exact(self, time: float) -> bool:
-        """Return whether every rate at a time is the exact limit, not an approximation by a mean."""
-        regime = self.regime
-        return (
-            not self.held
-            and regime.kind != "mixed"
-            and is_exact(regime.asked)
-            and not regime.diverts
-            and self._full_drains(time)
-        )
-
-    def _full_drains(self, time: float) -> bool:
-        """Return whether every server that drains is known to be full as its turn comes, where that matters."""
-        regime = self.regime
-        if regime.kind == "tracking" and not regime.drains:
-            return True
-        chance = occupancy(self._model, regime, *self.state(time))
-        surely = [blocked or share == 1 for blocked, share in zip(regime.blocked, chance.tolist(), strict=True)]
-        spare = {f.configuration for f in regime.followed}
-        return all(
-            (regime.blocked[j] if k in spare else surely[j]) for k in regime.asked for j, slots in enumerate(k) if slots
-        )
-
-    def advance(self, horizon: float, hold: float = 0.0) -> None:
-        """Go on to the next switch, or to the horizon; for a time to hold, whatever switches."""
-        self.held = hold > 0
-        free = min(horizon, self.start + hold)
-        if self.regime.drains:
-            self._integrate(horizon, free)
-        else:
-            self._scan(horizon, free)
-
-    def _decide(self, time: float) -> Regime:
-        jobs, masses = self.state(time)
-        return decide(self._model, jobs, masses, self.arrivals, self._rates)
-
-    def _scan(self, horizon: float, free: float) -> None:
-        """Move `stop` to the first switch up to the horizon, found on a grid and then by bisection."""
-        rate = float(self._model.service.max())
-        before, width = self.start, 0.02 / rate
-        while before < horizon:
-            after = min(horizon, before + width)
-            if self._switches(before, after, free):
-                return
-            before, width = after, width * 1.2
-        self.stop = horizon
-
-    def _switches(self, before: float, after: float, free: float) -> bool:
-        """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
-        if before < free <= after and self._decide(free) != self.regime:
-            self.stop = free
-        elif after > free and self._decide(after) != self.regime:
-            self.stop = self._first_switch(max(before, free), after)
-        else:
-            return False
-        return True
-
-    def _first_switch(self, before: float, after: float) -> float:
-        # invariant: the regime holds at `before` and another one holds at `after`
-        while after - before > PRECISION * max(1.0, after):
-            middle = 0.5 * (before + after)
-            if self._decide(middle) == self.regime:
-                before = middle
-            else:
-                after = middle
-        return after
-
-    def _integrate(self, horizon: float, free: float) -> None:
-        """Follow the draining configurations to the first switch, or to the horizon."""
-        for start, stop, values, parts in self._steps(horizon):
-            self._dense.append((stop, values))
-            for before, after in pairwise(np.linspace(start, stop, parts + 1)):
-                if self._switches(float(before), float(after), free):
-                    return
-        self.stop = horizon
-
-    def _slope(self, time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
-        moving = self.velocity(self.state(time, draining))
-        return np.array([moving[k] for k in self.regime.drains])
-
-    def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values, int]]:
-        """Yield (from, to, values between, parts to look at): of high order where draining servers are full.
-
-        Where contents are means the right-hand side has corners at which a solver with error control creeps, so
-        plain steps are taken, as short as a grid on which switches are looked for; long steps are looked at in parts.
-        """
-        if self._full_drains(self.start):
-            from scipy.integrate import DOP853
-
-            solver = DOP853(self._slope, self.start, self._initial(), horizon, rtol=1e-9, atol=1e-11)
-            while solver.status == "running":
-                solver.step()
-                yield float(solver.t_old), float(solver.t), solver.dense_output(), 3
-            return
-        rate = float(self._model.service.max())
-        time, width, at = self.start, 0.002 / rate, self._initial()
-        while time < horizon:
-            step = min(width, horizon - time)
-            # the classical Runge-Kutta step of order 4; masses stay at least 0
-            first = self._slope(time, at)
-            second = self._slope(time + step / 2, np.maximum(at + step / 2 * first, 0.0))
-            third = self._slope(time + step / 2, np.maximum(at + step / 2 * second, 0.0))
-            fourth = self._slope(time + step, np.maximum(at + step * third, 0.0))
-            after = np.maximum(at + step / 6 * (first + 2 * second + 2 * third + fourth), 0.0)
-            end = time + step if step < horizon - time else horizon
-            yield time, end, _straight(time, at, end, after), 1
-            time, at, width = end, after, min(1.05 * width, 0.05 / rate)
-
-
-def _straight(start: float, first: Vector, stop: float, last: Vector) -> Values:
-    return lambda time: first + (last - first) * ((time - start) / (stop - start))

@@ -17,6 +17,9 @@ from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, PlannedStage, Reservation, Vector, plan
 from theory.instance import Configuration
 
+NEARLY = 1 - 1e-12
+"""Largest chance that a slot is full of a type that is admitted: the rates are those of servers which may have room."""
+
 Masses = dict[Configuration, float]
 """Fraction of the servers in each configuration; the empty one is what is idle."""
 
@@ -50,6 +53,8 @@ class Regime:
     between: tuple[Configuration, ...]  # mixed: those asked while no followed stage lacks servers
     drains: tuple[Configuration, ...]  # those whose decrease is set by draining rather than by a driving type
     blocked: tuple[bool, ...]  # types with blocking: admission is limited to free slots
+    # a type whose slots shrink just as its jobs do: as full servers they would drain too slowly, as others too fast
+    level: int = -1
 
     @property
     def diverts(self) -> bool:
@@ -82,10 +87,11 @@ def decide(
     stages = plan(model, jobs, velocity)
     spare = {s.configuration: masses.get(s.configuration, 0.0) - s.mass for s in stages}
     empty = (0,) * model.types
+    slack = TOLERANCE * model.pace  # rates that differ by less are equal
     # Case 1, idle servers: every stage gets what it needs, and follows its type where it has no server to spare.
     if masses.get(empty, 0.0) > TOLERANCE:
         followed = [
-            Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -TOLERANCE)
+            Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -slack)
             for s in stages
         ]
         return Regime("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
@@ -97,11 +103,11 @@ def decide(
     above: Regime | None = None
     supplies: Supplies = {}
     for lacking in _candidates(stages, spare):
-        regime = _with_lacking(stages, spare, masses, lacking, tight)
+        regime = _with_lacking(stages, spare, masses, lacking, tight, slack)
         moving = _slopes(regime, velocity)
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
+        supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
         need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in regime.asked)
-        if need <= most + TOLERANCE:
+        if need <= most + slack:
             break
         above = regime
     # Case 3, mixed: the stage that lacks servers may still get all it needs in the mean, since more servers drain while
@@ -110,18 +116,41 @@ def decide(
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # no server drains while no stage lacks servers
         up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
-        if regime.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
+        if regime.rest in both and _need(_slopes(up_to, velocity)) < most - slack:
             regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
             moving = _slopes(regime, velocity)
             regime = replace(regime, blocked=_unadmitted(regime.followed, tight))
-            supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
-    between_supply = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
-    regime = _settled(regime, moving, supply, between_supply)
+            supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
+    between_supply = _supply(model, regime, regime.between, jobs, masses, velocity, rates, supplies)
+    regime = _settled(regime, moving, supply, between_supply, slack)
     if any(regime.blocked):
-        slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, supplies).items())
-        blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
-        regime = replace(regime, blocked=tuple(blocked))
+        regime = _admitting(model, regime, jobs, masses, velocity, rates, supplies, slack)
     return regime
+
+
+def _admitting(
+    model: Reservation,
+    regime: Regime,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates,
+    known: Supplies,
+    slack: float,
+) -> Regime:
+    """Decide which of the types without free slots are refused: those whose jobs could grow faster than their slots."""
+    slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
+    refused = tuple(b and bool(velocity[j] >= slots[j] - slack) for j, b in enumerate(regime.blocked))
+    admitting = replace(regime, blocked=refused)
+    opened = [j for j, (b, r) in enumerate(zip(regime.blocked, refused, strict=True)) if b and not r]
+    if opened and regime.drains:
+        # The rates change as a type is admitted. Where its slots then shrink faster than its jobs, it is neither.
+        slots = model.slots_of(velocities(model, admitting, jobs, masses, velocity, rates, known).items())
+        level = [j for j in opened if slots[j] < velocity[j] - slack]
+        if level:
+            blocked = (b or j == level[0] for j, b in enumerate(refused))
+            return replace(regime, blocked=tuple(blocked), level=level[0])
+    return admitting
 
 
 def _need(moving: dict[Configuration, float]) -> float:
@@ -160,13 +189,13 @@ def _candidates(stages: list[PlannedStage], spare: Masses) -> list[int]:
 
 
 def _with_lacking(
-    stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_]
+    stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_], slack: float
 ) -> Regime:
     """Return the regime for a given first stage that does not get what it needs."""
     followed = tuple(
         Followed(s.configuration, s.driver, bool(spare[s.configuration] <= TOLERANCE)) for s in stages[:lacking]
     )
-    sliding = {s.configuration for s in stages[:lacking] if s.slope < -TOLERANCE}
+    sliding = {s.configuration for s in stages[:lacking] if s.slope < -slack}
     # Servers are asked from the worst rank on: those that no stage needs, or needs less and less, and then those of
     # stages behind the one that lacks, the last stage first.
     occupied = [k for k, mass in masses.items() if mass > TOLERANCE and any(k)]
@@ -208,12 +237,13 @@ def targets(regime: Regime, jobs: Vector) -> Masses:
     return result
 
 
-def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) -> Vector:
-    """Return the chance that a slot of a draining server is full, by type.
+def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses, velocity: Vector) -> Vector:
+    """Return the chance that a slot of a draining server is full, by type; `velocity` is lambda - mu y, float64[J].
 
     It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
-    Servers that a followed stage has to spare are taken as full, as they were when their turn came.
+    Servers that a followed stage has to spare are taken as full of types that have more and more jobs, as they were
+    when their turn came, and as empty of types that have fewer and fewer.
     """
     result = [1.0] * model.types
     if not all(regime.blocked):
@@ -223,7 +253,9 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
             # jobs fill the slots of followed stages first; the rest is spread over the slots behind them
             behind = slots[j] - ahead[j]
             if not blocked and behind > TOLERANCE:
-                result[j] = min(1.0, max(0.0, (held - ahead[j]) / behind))
+                result[j] = min(NEARLY, max(0.0, (held - ahead[j]) / behind))
+            elif not blocked and velocity[j] < 0:
+                result[j] = 0.0
     return np.array(result)
 
 
@@ -233,6 +265,7 @@ def _supply(
     asked: tuple[Configuration, ...],
     jobs: Vector,
     masses: Masses,
+    velocity: Vector,
     rates: DrainRates,
     known: Supplies,
 ) -> dict[Configuration, float]:
@@ -241,8 +274,9 @@ def _supply(
         return {}
     key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
     if key not in known:
-        values = rates(asked, model.service * jobs, occupancy(model, regime, jobs, masses))
-        known[key] = dict(zip(asked, values, strict=True))
+        # in units of the shortest mean service time, so that a unit of time of the instance changes nothing
+        values = rates(asked, model.service / model.pace * jobs, occupancy(model, regime, jobs, masses, velocity))
+        known[key] = {k: model.pace * rate for k, rate in zip(asked, values, strict=True)}
     return known[key]
 
 
@@ -280,10 +314,11 @@ def _settled(
     moving: dict[Configuration, float],
     supply: dict[Configuration, float],
     between: dict[Configuration, float],
+    slack: float,
 ) -> Regime:
     """Decide which shrinking stages keep to their types, and who takes the rest."""
     drained = _drained(_part(regime, moving, supply), supply, between)
-    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
+    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - slack}
     followed = regime.followed
     if late:
         followed = tuple(replace(f, moves=False) if f.moves and f.configuration in late else f for f in followed)
@@ -308,13 +343,34 @@ def velocities(
 
     `known` has the drain rates that were asked before in the same state.
     """
+    if regime.level >= 0:
+        return _level_velocities(model, regime, jobs, masses, velocity, rates, known)
     moving = _slopes(regime, velocity)
     result = {k: slope for k, slope in moving.items() if k != regime.rest}
     if regime.drains:
         supplies = {} if known is None else known
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
-        between = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
+        supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
+        between = _supply(model, regime, regime.between, jobs, masses, velocity, rates, supplies)
         drained = _drained(_part(regime, moving, supply), supply, between)
         result.update((k, -drained[k]) for k in regime.drains)
     result[regime.rest] = -sum(result.values())
     return result
+
+
+def _level_velocities(
+    model: Reservation,
+    regime: Regime,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates,
+    known: Supplies | None,
+) -> dict[Configuration, float]:
+    """Return the mean of the velocities with a type refused and admitted at which its slots move as its jobs do."""
+    j = regime.level
+    refused = replace(regime, level=-1)
+    admitted = replace(refused, blocked=tuple(b and i != j for i, b in enumerate(regime.blocked)))
+    first, second = (velocities(model, one, jobs, masses, velocity, rates, known) for one in (refused, admitted))
+    slower, faster = (model.slots_of(one.items())[j] for one in (first, second))
+    part = min(1.0, max(0.0, (velocity[j] - faster) / (slower - faster))) if slower > faster else 0.0
+    return {k: part * first.get(k, 0.0) + (1 - part) * second.get(k, 0.0) for k in {**first, **second}}
