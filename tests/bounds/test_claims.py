@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Claim, Level, Outcome, Refutes, Verdict
+from bounds.claims import PAPERS, REGISTRY, Level, Outcome, Refutes, Verdict
 from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from bounds.results import _checked, claims, modules, verify
