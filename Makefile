@@ -1,6 +1,8 @@
 # Everything runs in .venv, which `make .venv/ready` builds from pyproject.toml within constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
+# What pytest makes of a test file is kept beside it, also where the environment forbids Python to do so.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
@@ -21,11 +23,11 @@ verify: .venv/ready
 
 # Every room, command and claim, in about five minutes: the tests without a marker.
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2 $(TESTS)
+	$(PYTEST) -n 2 $(TESTS)
 
 # What CI runs: also slow tests, those of processes and systems, pictures, and pages of the documentation if they are built.
 test-all: .venv/ready
-	$(BIN)/python -m pytest -n 2 -m "not foreign and not soak" $(TESTS)
+	$(PYTEST) -n 2 -m "not foreign and not soak" $(TESTS)
 
 # Hours: the matrix of versions, mutants, attacks, faults, foreign tools, long sweeps, tutorials, proofs from nothing.
 nightly: .venv/ready
@@ -64,7 +66,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks $(if $(OUT),--out $(OUT)) $(if $(COMPARE),--compare $(COMPARE))
 
 soak: .venv/ready
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n 2 -m soak $(TESTS)
+	HYPOTHESIS_PROFILE=soak $(PYTEST) -n 2 -m soak $(TESTS)
 
 proofs:
 	$(MAKE) -C proofs

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 
 from bounds.claims import Checked, Outcome
 from bounds.results import claims
-from bounds.results.reproduction import DRAWINGS, Drawing, Effort, reproductions
+from bounds.results import modules as files_of_claims
+from bounds.results.reproduction import DRAWINGS, Effort, modules, reproductions
 from bounds.results.run import picture
 from tests.pictures.looks import faults
 
@@ -187,7 +189,7 @@ def test_a_notebook_link_stands_below_the_title(generate: ModuleType, tmp_path: 
     assert other == ["# Title\n"]
 
 
-RESULTS = [one.id for one in reproductions()]
+RESULTS = list(modules())
 
 
 def test_stored_panels_rest_on_the_parameters_of_today() -> None:
@@ -235,14 +237,19 @@ def test_results_are_computed_where_they_are_missing_or_changed(
     assert set(reproduced.shown(tmp_path)) == {name for one in chosen for name in one.claims}
 
 
-def _drawings() -> dict[str, Drawing]:
-    claims()  # each file of claims registers its drawings
-    return {drawing.title: drawing for drawing in DRAWINGS.values()}
+@pytest.mark.parametrize("file", sorted(set(files_of_claims().values())))
+def test_drawings_of_claims_are_sound(file: str) -> None:
+    """Each file of claims registers its drawings as it is loaded; several claims may share one."""
+    loaded = vars(import_module(file)).values()
+    for drawing in {id(one): one for one in DRAWINGS.values() if any(one.compute is made for made in loaded)}.values():
+        assert not faults(drawing.figure()), drawing.title
 
 
-@pytest.mark.parametrize("drawing", _drawings().values(), ids=_drawings())
-def test_drawings_of_claims_are_sound(drawing: Drawing) -> None:
-    assert not faults(drawing.figure())
+def test_every_drawing_is_found_in_its_file() -> None:
+    files = {import_module(file) for file in files_of_claims().values()}
+    made = {id(value) for file in files for value in vars(file).values()}
+    assert DRAWINGS
+    assert all(id(drawing.compute) in made for drawing in DRAWINGS.values())
 
 
 def test_drawings_of_examples_are_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
