@@ -68,7 +68,9 @@ def fixed_systems(draw: st.DrawFn) -> tuple[Instance, list[int], int]:
     types = draw(st.integers(1, 3))
     sizes = draw(st.lists(st.integers(1, 4), min_size=types, max_size=types))
     rate = draw(st.lists(rates, min_size=types, max_size=types))
-    loads = draw(st.lists(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(4, 3)]), min_size=types, max_size=types))
+    loads = draw(
+        st.lists(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(4, 3)]), min_size=types, max_size=types)
+    )
     return system(rate, sizes, loads), sizes, draw(st.integers(1, 3))
 
 
@@ -120,7 +122,9 @@ def test_the_unit_of_time_does_not_matter(
 def test_full_load_is_accepted_at_every_rate() -> None:
     """Deterministic arrivals and service at load 1: a job leaves as the next one comes."""
     for rate in (Fraction(1), Fraction(10), Fraction(1, 3), Fraction(123457, 1000)):
-        scenario = LossScenario(system([rate], [4], [Fraction(1)]), 1, float(1000 / rate), 0.0, ArrivalLaw(FIXED), FIXED)
+        scenario = LossScenario(
+            system([rate], [4], [Fraction(1)]), 1, float(1000 / rate), 0.0, ArrivalLaw(FIXED), FIXED
+        )
         run = run_once(policy("first-fit"), scenario, 0, python=True)
         assert run.measures.arrivals.sum() == run.measures.starts.sum() == 999
 
