@@ -79,23 +79,25 @@ class PlannedLog:
     def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return jobs after which the number in service may be greatest, int64[N], and those in service, int64[J, N].
 
-        They are the last job that comes at each instant, and every job of duration 0, which is in service as it comes
+        What is before the end of the warm-up does not count. They are the last job that comes at each instant, and every job of duration 0, which is in service as it comes
         and has left for the next. A job with the numbers in service after it are in the same place of both arrays.
         """
         times, types, durations = self.jobs
         is_last = np.append(np.diff(times) > 0, True)
         is_instant = np.equal(durations, 0)
         chosen = np.flatnonzero(is_last | is_instant)
-        at = times[chosen]
+        # of those before the end of the warm-up the last stands for what is in service then
+        chosen = chosen[max(int(np.searchsorted(times[chosen], self.warmup)) - 1, 0) :]
+        at, is_early = np.maximum(times[chosen], self.warmup), times[chosen] < self.warmup
         counts = []
         for j in range(len(self.instance.types)):
             of_type = np.flatnonzero(types == j)
             instant = np.flatnonzero((types == j) & is_instant)
             came = np.searchsorted(of_type, chosen, side="right")
             ended = np.searchsorted(np.sort(times[of_type] + durations[of_type]), at, side="right")
-            # jobs of duration 0 end at this instant, but those from the chosen one on have not left yet
-            still = np.searchsorted(times[instant], at, side="right") - np.searchsorted(instant, chosen, side="left")
-            counts.append(came - ended + still)
+            # jobs of duration 0 have ended at this instant, but those from the chosen one on have not left yet
+            gone = np.searchsorted(instant, chosen + is_early, side="left")
+            counts.append(came - ended + np.searchsorted(times[instant], at, side="right") - gone)
         return chosen, np.array(counts, np.int64)
 
     def profile(self, period: float, parts: int) -> list[float] | None:

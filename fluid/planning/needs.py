@@ -93,7 +93,7 @@ def peak_servers(log: PlannedLog, most: int = 40) -> Peak:
         edges = np.unique(np.linspace(first, last, 5).astype(int)).tolist()
         for a, b in pairwise(edges):
             heapq.heappush(spans, (-min(upper_of(a, b), -bound), a, b))
-    at = float(log.jobs.times[arrivals[instant]])
+    at = float(max(log.jobs.times[arrivals[instant]], log.warmup))
     return Peak(lower, max(-spans[0][0], lower), at, tuple(counts[:, instant].tolist()))
 
 

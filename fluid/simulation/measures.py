@@ -134,18 +134,19 @@ def reached(measures: Measures) -> Measures:
     return measures._replace(edges=edges, **{name: getattr(measures, name)[:bins] for name in BY_BIN})
 
 
-def measures_in_units(measures: Measures, tick: Fraction, edges: NDArray[np.float64]) -> Measures:
-    """Return the measures of a run in ticks with times in units; `edges` are those of its bins, in units."""
+def measures_in_units(measures: Measures, tick: Fraction, until: float, warmup: float) -> Measures:
+    """Return the measures of a run in ticks with times in units, of which the horizon and the warm-up are given."""
     if tick == ONE:
         return measures
-    reached_edges = in_units(measures.edges, tick)
-    # ends of bins as the caller wrote them, not within rounding of it; the last may be the time of an interruption
-    stated = edges[: len(reached_edges)]
-    reached_edges = np.where(np.isclose(reached_edges, stated, rtol=1e-12, atol=0.0), stated, reached_edges)
+    edges = in_units(measures.edges, tick)
+    # as the caller wrote them, not within rounding of it; an interrupted run ends earlier
+    for place, time in ((int(measures.first[0]), warmup), (len(edges) - 1, until)):
+        if place < len(edges) and np.isclose(edges[place], time, rtol=1e-12, atol=0.0):
+            edges[place] = time
     times: dict[str, Any] = {name: in_units(getattr(measures, name), tick) for name in ("now", *SUMS)}
     log = measures.log.copy()
     log[:, 0] = in_units(log[:, 0], tick)
-    return measures._replace(edges=reached_edges, tick=np.ones(2), log=log, **times)
+    return measures._replace(edges=edges, tick=np.ones(2), log=log, **times)
 
 
 @step

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, Stream, refuse_endless, sample, stream_of
 from fluid.simulation.loop import Engine
-from fluid.simulation.measures import Measures, bin_edges, measures_in_units, new_measures
+from fluid.simulation.measures import Measures, measures_in_units, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
@@ -99,9 +99,7 @@ class Scenario(ABC):
 
     def in_units(self, measures: Measures) -> Measures:
         """Return measures in ticks with times in units of time."""
-        return measures_in_units(
-            measures, self.resolution, bin_edges(float(self.until), float(self.warmup), self.bins)[0]
-        )
+        return measures_in_units(measures, self.resolution, float(self.until), float(self.warmup))
 
     def arrivals_until(self, time: float) -> int:
         """Return the listed jobs that come before a time."""

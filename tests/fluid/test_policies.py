@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,16 @@ from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.loss.policies import unreserved
 from fluid.simulation.loss.policies.dra import drained_server
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
+from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put, take
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
-from theory.instance import additive, explicit, pooled
+from theory.instance import Additive, additive, explicit, pooled
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
 LOSS = [name for name in HOMES if policy(name).model == "loss"]
@@ -217,7 +217,7 @@ def test_bad_options(table: dict[str, Any], expected: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_refusals_to_prepare_say_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals_to_prepare_say_what_is_wrong() -> None:
     with pytest.raises(InputError, match=r"simulation\.priority: expected a priority for each of t1"):
         policy("dra-preemption").prepare(Setting(additive([2], [[1]]), 4, {"priority": {"t1": 1, "t9": 1}}))
     for row in (0, 1):  # static reservation has slots for one job of each type on both servers
@@ -225,11 +225,6 @@ def test_refusals_to_prepare_say_what_is_wrong(monkeypatch: pytest.MonkeyPatch) 
         jobs[row] = [2, 0]
         with pytest.raises(InputError, match=rf"simulation\.initial: server {row + 1} holds 2 t1, "):
             policy("static").prepare(Setting(TWO, 2, {}, jobs))
-    pools = pooled([(1, [5]), (1, [5])], [[1], [1]])  # 21 contents each
-    for most, words in ((50, "42 contents of servers, expected 25 at most"), (20, r"\w.*: take first-fit")):
-        monkeypatch.setattr(unreserved, "CLASSES", most)
-        with pytest.raises(TooLargeError, match=rf"^--policy best-fit: {words}$"):
-            policy("best-fit").prepare(Setting(pools, 2))
 
 
 def test_initial_jobs() -> None:
@@ -297,8 +292,73 @@ def test_best_fit_takes_the_fullest_server_with_room() -> None:
     for _ in range(6):
         server = plain(policy("best-fit").place)(state, 0, None)
         plain(put)(state, server, 0)
+        plain(policy("best-fit").refresh)(state, None)
         chosen.append(server)
     assert chosen == [1, 2, 2, 0, 0, 0]
+
+
+BEST_FIT_SYSTEMS = {
+    "one resource": additive([12], [[5], [7], [2]]),
+    "two resources": additive([6, 12], [[1, 4], [2, 1], [3, 6]]),
+    "equal loads": additive([8], [[1], [2], [4]]),
+    "two pools": pooled([(1, [8, 6]), (2, [6, 8])], [[1, 2], [2, 1], [3, 3]]),
+    "listed": explicit([[3, 0, 0], [1, 2, 0], [0, 1, 1]]),
+    "loads beyond 64 bits": pooled(
+        [(1, [10**9 + 7, 10**9 + 9]), (1, [10**9 + 21, 10**9 + 33])], [[10**8 + 1, 3 * 10**8], [3 * 10**8 + 7, 10**8]]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEST_FIT_SYSTEMS)
+def test_best_fit_beside_a_look_at_all_servers(name: str) -> None:
+    """The fullest with room; of equal loads the first pool and contents, of equal contents the last to come to them."""
+    instance, servers, rng = BEST_FIT_SYSTEMS[name], 5, np.random.default_rng(1)
+    setting, types = Setting(instance, servers), len(instance.types)
+    state = policy("best-fit").prepare(setting)
+    place, depart, refresh = (plain(getattr(policy("best-fit"), part)) for part in ("place", "depart", "refresh"))
+    came = {server: -server for server in range(servers)}  # when a server came to its contents
+
+    def load(server: int) -> Fraction:
+        space, jobs = instance.pools[setting.pool[server]].space, state.counts[server].tolist()
+        if isinstance(space, Additive):
+            used = [sum(k * d[r] for k, d in zip(jobs, space.demands, strict=True)) for r in range(len(space.capacity))]
+            return sum((Fraction(u, c) for u, c in zip(used, space.capacity, strict=True)), Fraction(0)) / len(used)
+        return sum((Fraction(k, space.most(j)) for j, k in enumerate(jobs)), Fraction(0))
+
+    refused = 0
+    for event in range(1, 400):
+        inside = np.argwhere(state.counts > 0).tolist()
+        j = int(rng.integers(types))
+        if inside and rng.random() < 0.45:
+            server, j = inside[rng.integers(len(inside))]
+            plain(take)(state, server, j)
+            depart(state, server, j, None)
+        else:
+            fitting = [one for one in range(servers) if plain(fits)(state, one, j)]
+            best = min(
+                fitting,
+                key=lambda one: (-load(one), setting.pool[one], state.counts[one].tolist(), -came[one]),
+                default=-1,
+            )
+            server = place(state, j, None)
+            assert server == best
+            refused += server < 0
+            if server < 0:
+                continue
+            plain(put)(state, server, j)
+        came[server] = event
+        assert not refresh(state, None)
+        used = state.order_[: state.classes_[0]]
+        assert len({(int(setting.pool[one]), *row) for one, row in enumerate(state.counts.tolist())}) == len(used)
+        assert sorted(state.order_.tolist()) == list(range(len(state.order_)))
+    assert refused > 5
+
+
+def test_best_fit_does_not_list_configurations() -> None:
+    """Thirteen types of which a server holds millions of mixes."""
+    many = additive([640, 2560], [[n, n * n] for n in range(1, 14)])
+    state = policy("best-fit").prepare(Setting(many, 50))
+    assert sum(array.nbytes for array in state) < 200_000
 
 
 def test_static_reservation_counts_the_jobs_of_time_0() -> None:

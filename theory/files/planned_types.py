@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from theory.errors import InputError, listed, meant
-from theory.files.document import rows_of_table
+from theory.files.document import Fields, rows_of_table
 from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
 from theory.numbers import rational, text
@@ -47,7 +47,7 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
     if place.suffix.lower() == ".csv":
         tables, notes = _of_csv(place)
     elif place.exists() or place.suffix.lower() in (".toml", ".json"):
-        tables, notes = read_own_types(place), ()
+        tables, notes = _with_demands(place, read_own_types(place)), ()
     else:
         tables, notes = catalogue_tables(_names(source), "TYPES"), ()
     demanded = {name for table in tables for name in table.get("demand", {})}
@@ -67,6 +67,16 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
     if uncounted:
         notes = (*notes, f"resources that no server names are left out: {listed(uncounted)}")
     return Planned(kept, servers, notes, uncounted)
+
+
+def _with_demands(place: Path, tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return tables of types, each of which has a name and, if any, a table of demands."""
+    for number, table in enumerate(tables, 1):
+        fields = Fields(table, str(place), f"type[{number}]")
+        fields.text("name", "the name of a type")
+        if fields.has("demand"):
+            fields.table("demand", "a table of amounts by resource, such as { cpu = 2 }")
+    return tables
 
 
 def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
