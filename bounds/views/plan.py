@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from bounds.views.tables import aligned
 from bounds.views.text import many
 from fluid.planning.needs import Need
 from fluid.planning.plan import Plan, PolicyNeed
+from fluid.traces.model import Doubt
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import apportion
@@ -65,7 +66,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         simulated = {"arrivals": len(plan.part.jobs.times), "begins": plan.part_begins, "seconds": plan.part.until}
     return encode_answer(
         "plan",
-        sentence=sentence(plan),
+        sentence=doubted(log.notes, sentence(plan)),
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
@@ -131,6 +132,16 @@ def sentence(plan: Plan) -> str:
         f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
         f"(target: {aim}{again}); its mean workload needs {mean}, and to hold its fullest instant takes {peak}."
     )
+
+
+def doubted(notes: Sequence[str], answer: str) -> str:
+    """Put what makes a log doubtful before an answer about it.
+
+    >>> doubted([Doubt("the mean stay is 0.1 s, under a second"), "a note"], "3 servers suffice.")
+    'The log is in doubt (the mean stay is 0.1 s, under a second). 3 servers suffice.'
+    """
+    doubts = [note for note in notes if isinstance(note, Doubt)]
+    return f"The log is in doubt ({'; '.join(doubts)}). {answer}" if doubts else answer
 
 
 def lasting(seconds: float) -> str:

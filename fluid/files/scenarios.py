@@ -93,6 +93,7 @@ def read_scenario(
     folder: Path | None = None,
     trace: Path | None = None,
     drop_open: bool = False,
+    strict: bool = False,
     synchronised: bool = False,
     **how: Any,
 ) -> Given:
@@ -113,6 +114,8 @@ def read_scenario(
         A trace that stands for the one in the table.
     drop_open : bool
         Whether rows of a log without an end are dropped.
+    strict : bool
+        Whether rows of a log that never ran are refused.
     synchronised : bool
         Whether policies of loss systems see the same jobs (`LossScenario.synchronised`).
     how
@@ -124,13 +127,14 @@ def read_scenario(
         One line that names the field and what was expected.
     """
     table = document.get("simulation", {})
+    reading = {"drop_open": drop_open, "strict": strict}
     if is_sized(document):
         if policy.model != "slotted":
             raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
         sizes = parse_sizes(document, source, folder)
         return _of_sizes(
             sizes,
-            with_trace(parse_slotted(table, source, None, folder, policy.options), trace, drop_open=drop_open),
+            with_trace(parse_slotted(table, source, None, folder, policy.options), trace, **reading),
             policy,
             times,
             how,
@@ -143,7 +147,7 @@ def read_scenario(
         if slotted
         else parse_continuous(table, instance, source, folder, policy.options)
     )
-    given: Any = with_trace(parsed, trace, drop_open=drop_open)
+    given: Any = with_trace(parsed, trace, **reading)
     traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers)
     if policy.model == "loss":

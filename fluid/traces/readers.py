@@ -14,6 +14,8 @@ from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
 from theory.files.places import kind_of_file
 
+HEADER = "a header with time, duration, and type or resources"
+
 
 def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
     """Read a trace; the first row says which format it has.
@@ -39,7 +41,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     try:
         first = header(path)
     except InputError:
-        _refuse_other_kinds(Path(path))
+        refuse_other_kinds(Path(path))
         raise
     if "submit_us" in first:
         return google.read_google_table(path)
@@ -57,7 +59,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         return read_guessed(path, drop_open=drop_open, strict=strict)
     if {"time", "duration"} & set(first):
         return read_plain(path)
-    _refuse_other_kinds(Path(path))
+    refuse_other_kinds(Path(path))
     if len(first) == 1 and any(sign in first[0] for sign in ";\t|"):
         return read_guessed(path)  # it says that it expects commas
     readable = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
@@ -79,17 +81,15 @@ def _has_dates(place: Path, column: int) -> bool:
         return False
 
 
-def _refuse_other_kinds(place: Path) -> None:
+def refuse_other_kinds(place: Path, expected: str = f"a trace, {HEADER}") -> None:
     """Refuse what is no table, where its kind is known, before its first row is taken for a header."""
     kind = kind_of_file(place)
     if kind and kind not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
-        raise InputError(f"{place}: expected a trace, {HEADER}, found {kind}")
+        raise InputError(f"{place}: expected {expected}, found {kind}")
 
 
 PRESENT = "present"
 """In a plain table the time of a task that runs when the trace opens."""
-
-HEADER = "a header with time, duration, and type or resources"
 
 
 def _time_or_present(text: str) -> int:
