@@ -8,7 +8,7 @@ from fluid.traces import alibaba, google
 from fluid.traces.clocks import SINCE_2001
 from fluid.traces.guessed import MEANINGS, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, fail, header, is_date, number_of, opened, rows, ticks
+from fluid.traces.typed_table import Schema, Tasks, compact_date, fail, header, is_date, number_of, opened, rows, ticks
 from theory.errors import InputError
 from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
@@ -44,15 +44,15 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         refuse_other_kinds(Path(path))
         raise
     if "submit_us" in first:
-        return google.read_google_table(path)
+        return google.read_google_table(path, strict=strict)
     if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
-        return alibaba.read_alibaba(path)
+        return alibaba.read_alibaba(path, strict=strict)
     if google.is_google_2019(first):
-        return google.read_google_2019(path)
+        return google.read_google_2019(path, strict=strict)
     if alibaba.is_alibaba_2018(first):
-        return alibaba.read_alibaba_2018(path)
+        return alibaba.read_alibaba_2018(path, strict=strict)
     if len(first) == len(google.EVENTS) and first[0].isdigit():
-        return google.read_google_events(path)
+        return google.read_google_events(path, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
@@ -76,7 +76,7 @@ def _has_dates(place: Path, column: int) -> bool:
         row = next(table, (1, []))[1]
     cell = row[column].strip() if len(row) > column else ""
     try:
-        return is_date(cell) or float(cell) >= SINCE_2001
+        return is_date(cell) or compact_date(cell) is not None or float(cell) >= SINCE_2001
     except ValueError:
         return False
 
