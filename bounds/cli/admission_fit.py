@@ -10,7 +10,7 @@ import typer
 
 from bounds.cli.admission import group
 from bounds.cli.app import progress, show
-from bounds.cli.options import JsonFlag, PlotFile, SeedOption, announcing, named_values
+from bounds.cli.options import JsonFlag, PlotFile, SeedOption, StrictOption, announcing, named_values
 from theory.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def fit(
     within: Annotated[
         float, typer.Option("--within", metavar="S", min=0, max=86400, help="Seconds that are at once.")
     ] = 0.0,
+    strict: StrictOption = False,
     initial: InitialOption = "poisson",
     replications: SimulatedLogsOption = 199,
     seed: SeedOption = 0,
@@ -93,7 +94,7 @@ def fit(
     is_poisson = is_poisson_named(initial)
     with progress() as say:
         say("reading and fitting")
-        watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within)
+        watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within, strict=strict)
         cores = watched.most_cores if capacity is None else capacity
         if cores is None:
             raise InputError("--capacity: missing, expected it where a row is a deployment")

@@ -134,6 +134,10 @@ NodesLimit = Annotated[
     ),
 ]
 
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Refuse a log with rows that never ran (else they are dropped and counted).")
+]
+
 
 def read_with_trace(
     instance: Path, trace: Path | None, servers: int | None, *, only_for_trace: bool = False

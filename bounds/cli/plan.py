@@ -11,7 +11,7 @@ import typer
 
 from bounds.cli.app import app, completed_by, progress, show
 from bounds.cli.instance import pool_table
-from bounds.cli.options import EngineOption, JsonFlag, SeedOption, StoreFile, announcing
+from bounds.cli.options import EngineOption, JsonFlag, SeedOption, StoreFile, StrictOption, announcing
 from theory.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def plan(
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
     warmup: Warmup = 0.0,
+    strict: StrictOption = False,
     store: StoreFile = None,
     engine: EngineOption = "local",
     out: ReportFile = None,
@@ -120,7 +121,7 @@ def plan(
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
-        planned = _log(types, log, server, warmup, drop_open=drop_open)
+        planned = _log(types, log, server, warmup, drop_open=drop_open, strict=strict)
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(Target(accept, wait), seed, opened, report, engine)
         made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit, optional=policies is None)
@@ -154,7 +155,7 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
     return chosen
 
 
-def _log(types: str, log: Path, server: list[str], warmup: float, *, drop_open: bool) -> PlannedLog:
+def _log(types: str, log: Path, server: list[str], warmup: float, **reading: bool) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
@@ -169,7 +170,7 @@ def _log(types: str, log: Path, server: list[str], warmup: float, *, drop_open: 
     # a file of types may say under [simulation.arrivals] how the log is read
     place = Path(types)
     document = read_document(place) if place.suffix.lower() in (".toml", ".json") else {}
-    file = trace_in(document, place, log, drop_open=drop_open)
+    file = trace_in(document, place, log, **reading)
     assert file is not None
     expect_types(file, [str(table["name"]) for table in read.types], types)
     tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bounds.cli.app import Command, app, completed_by, progress, show
-from bounds.cli.options import EngineOption, InstanceFile, JsonFlag, PlotFile, SeedOption, StoreFile, refuse_unused
+from bounds.cli.options import (
+    EngineOption,
+    InstanceFile,
+    JsonFlag,
+    PlotFile,
+    SeedOption,
+    StoreFile,
+    StrictOption,
+    refuse_unused,
+)
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
 from theory.files.places import names_own_code
@@ -98,6 +107,7 @@ def simulate(
     seed: SeedOption = 0,
     trace: TraceFile = None,
     drop_open: DropOpen = False,
+    strict: StrictOption = False,
     against_fluid: AgainstFluid = False,
     log: EventLog = 0,
     engine: EngineOption = "local",
@@ -127,13 +137,18 @@ def simulate(
         refuse_unused({"--against-fluid": against_fluid, "--log": log > 0}, "several policies")
     elif against_fluid:
         unused = {"--store": store is not None, "--log": log > 0, "--engine": engine != "local"}
-        unused |= {"--warmup": start != until / 5, "--trace": trace is not None, "--drop-open": drop_open}
+        unused |= {
+            "--warmup": start != until / 5,
+            "--trace": trace is not None,
+            "--drop-open": drop_open,
+            "--strict": strict,
+        }
         refuse_unused(unused, "--against-fluid, which compares whole paths here")
         _show_convergence(document, first, instance, times, replications, seed, plot, as_json=as_json)
         return
     elif first.model == "slotted" and start not in (int(start), until / 5):
         raise InputError(f"--warmup: expected a whole number of slots, got {start:g}")
-    reading = {"trace": trace, "drop_open": drop_open}
+    reading = {"trace": trace, "drop_open": drop_open, "strict": strict}
     runs = _Runs(document, instance, times, reading, store, {"seed": seed, "engine": engine})
     if several:
         others = [policy_by_name(name) for name in policies[1:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from fluid.planning.needs import Need
 from fluid.planning.plan import Plan, PolicyNeed
 from fluid.simulation.ticks import in_units
 from fluid.traces.jobs import TICK
+from fluid.traces.model import Doubt
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import apportion
@@ -75,7 +76,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         }
     return encode_answer(
         "plan",
-        sentence=sentence(plan),
+        sentence=doubted(log.notes, sentence(plan)),
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
@@ -179,6 +180,16 @@ def _counted(plan: Plan) -> str:
     elif plan.log.warmup > 0:
         whose += f", which begins after a warm-up of {lasting(seconds(plan.log.warmup))},"
     return whose
+
+
+def doubted(notes: Sequence[str], answer: str) -> str:
+    """Put what makes a log doubtful before an answer about it.
+
+    >>> doubted([Doubt("the mean stay is 0.1 s, under a second"), "a note"], "3 servers suffice.")
+    'The log is in doubt (the mean stay is 0.1 s, under a second). 3 servers suffice.'
+    """
+    doubts = [note for note in notes if isinstance(note, Doubt)]
+    return f"The log is in doubt ({'; '.join(doubts)}). {answer}" if doubts else answer
 
 
 def lasting(span: float) -> str:

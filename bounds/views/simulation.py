@@ -17,6 +17,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run, replications
 from fluid.statistics import Interval
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
+from fluid.traces.model import Doubt
 from theory.errors import quoted
 from theory.greedy.servers import apportion
 
@@ -164,6 +165,7 @@ def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
             "the queue grows without bound"
         )
     if given.traced is not None:
+        lines += [f"{given.traced.file.path}: {note}" for note in given.traced.notes if isinstance(note, Doubt)]
         lines += trace_warnings(given.traced.file, given.scenario, initial=given.traced.initial)
     return lines
 

@@ -468,7 +468,7 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     if "digest" in arrivals:
         fields.fail(
             "arrivals.digest",
-            "unknown field, expected one of trace, stretch, completed, types, capacity, columns, drop_open",
+            "unknown field, expected one of trace, stretch, completed, types, capacity, columns, drop_open, strict",
         )
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 

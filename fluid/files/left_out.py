@@ -71,12 +71,12 @@ def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
 
 
 def trace_in(
-    document: Mapping[str, Any], path: Path, trace: Path | None, *, drop_open: bool = False
+    document: Mapping[str, Any], path: Path, trace: Path | None, *, drop_open: bool = False, strict: bool = False
 ) -> TraceFile | None:
     """Return the trace of ``[simulation.arrivals]``, if any, with the file `trace` in its place if one is given."""
     table = document.get("simulation", {})
     stated = trace_of(Fields(table, str(path), "simulation"), path.parent) if has_trace(table) else None
-    return on_file(stated, trace, drop_open=drop_open)
+    return on_file(stated, trace, drop_open=drop_open, strict=strict)
 
 
 def measured_instance(

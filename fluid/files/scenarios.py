@@ -98,6 +98,7 @@ def read_scenario(
     folder: Path | None = None,
     trace: Path | None = None,
     drop_open: bool = False,
+    strict: bool = False,
     synchronised: bool = False,
     compared: Sequence[Policy] = (),
     **how: Any,
@@ -119,6 +120,8 @@ def read_scenario(
         A trace that stands for the one in the table.
     drop_open : bool
         Whether rows of a log without an end are dropped.
+    strict : bool
+        Whether rows of a log that never ran are refused.
     synchronised : bool
         Whether policies of loss systems see the same jobs (`LossScenario.synchronised`).
     compared : sequence of Policy
@@ -132,19 +135,16 @@ def read_scenario(
         One line that names the field and what was expected.
     """
     table = document.get("simulation", {})
+    reading = {"drop_open": drop_open, "strict": strict}
     if is_sized(document):
         if policy.model != "slotted":
             raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
         sizes = parse_sizes(document, source, folder)
-        of_sizes: Any = with_trace(
-            _parsed_table(table, policy, compared, None, source, folder), trace, drop_open=drop_open
-        )
+        of_sizes: Any = with_trace(_parsed_table(table, policy, compared, None, source, folder), trace, **reading)
         return replace(_of_sizes(sizes, _read_by(policy, of_sizes), policy, times, how), table=of_sizes)
     left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
     instance = left_out.parsed(document, source)
-    given: Any = with_trace(
-        _parsed_table(table, policy, compared, instance, source, folder), trace, drop_open=drop_open
-    )
+    given: Any = with_trace(_parsed_table(table, policy, compared, instance, source, folder), trace, **reading)
     traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers)
     if policy.model == "loss":

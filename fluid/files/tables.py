@@ -102,12 +102,12 @@ class SlottedTable(Table):
     grid: Fraction = GRID
 
 
-def with_trace(table: AnyTable, path: Path | None, *, drop_open: bool = False) -> AnyTable:
+def with_trace(table: AnyTable, path: Path | None, *, drop_open: bool = False, strict: bool = False) -> AnyTable:
     """Take all jobs from the trace in a file, read as ``arrivals`` says; the same table where there is none.
 
     Tasks of a trace at time 0 without a trace are refused.
     """
-    located = replace(table, trace=on_file(table.trace, path, drop_open=drop_open))
+    located = replace(table, trace=on_file(table.trace, path, drop_open=drop_open, strict=strict))
     if located.initial.trace and located.trace is None:
         raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
     return located

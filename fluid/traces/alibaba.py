@@ -9,7 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from fluid.traces.model import ALIBABA, ALIBABA_2018, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, rows, rows_without_header, ticks, whole
+from fluid.traces.typed_table import (
+    ABSENT,
+    ORDER,
+    Dropped,
+    NeverRanError,
+    Row,
+    Schema,
+    Tasks,
+    rows,
+    rows_without_header,
+    ticks,
+    whole,
+)
 
 PODS: Schema = {
     "cpu_milli": whole,
@@ -24,7 +36,7 @@ PODS: Schema = {
 """Columns of the pods of 2023 that are read."""
 
 
-def read_alibaba(path: str | Path) -> Trace:
+def read_alibaba(path: str | Path, *, strict: bool = False) -> Trace:
     """Read the pods of the Alibaba GPU cluster trace of 2023.
 
     Parameters
@@ -32,6 +44,8 @@ def read_alibaba(path: str | Path) -> Trace:
     path : str or Path
         CSV or gzip with the columns cpu_milli, memory_mib, num_gpu, gpu_milli, qos, creation_time, deletion_time,
         scheduled_time (seconds).
+    strict : bool
+        Whether pods that are deleted before they are scheduled, or have no such time, are refused.
 
     Returns
     -------
@@ -41,28 +55,30 @@ def read_alibaba(path: str | Path) -> Trace:
     Notes
     -----
     Arrival is the creation; the duration is deletion less the later of schedule and creation. Pods that were never
-    scheduled are dropped. The first creation is time 0. A pod that is deleted at the last moment of all counts as
-    censored: the trace ends there.
+    scheduled, or deleted before, are dropped and counted. The first creation is time 0. A pod that is deleted at the
+    last moment of all counts as censored: the trace ends there.
     """
     place = Path(path)
     tasks = Tasks(place, ("cpu", "memory", "gpu"))
     labels: dict[str, int] = {}
-    pending = 0
+    pending, never = 0, Dropped()
     ends: list[int] = []
     for row in rows(place, PODS):
-        created, deleted = row["creation_time"], row["deletion_time"]
         if not row.text("scheduled_time"):
             pending += 1
             continue
-        begun = max(created, row["scheduled_time"])
-        if deleted < begun:
-            row.fail("deletion_time", f"expected a time after the schedule, got {row.text('deletion_time')}")
+        try:
+            created, begun, deleted = _times_of_pod(row)
+        except NeverRanError as why:
+            never.add(row.line, why)
+            continue
         cpu, share, gpus = row["cpu_milli"], row["gpu_milli"], row["num_gpu"]
         demand = (f"{cpu}/1000", row["memory_mib"], f"{gpus * share}/1000")
         tasks.check_demand(row.line, demand)
         ends.append(deleted)
         label = labels.setdefault(row["qos"], len(labels))
         tasks.add(row.line, created, deleted - begun, Outcome.finish, 0, label, demand)
+    never.refuse_many(place, len(tasks.line), strict=strict)
     last = max(ends, default=0)
     tasks.outcome = [Outcome.censored if end == last else Outcome.finish for end in ends]
     tasks.begin_at_first_arrival()
@@ -70,8 +86,23 @@ def read_alibaba(path: str | Path) -> Trace:
         f"{pending:,} pods never scheduled dropped",
         "the first creation is time 0",
         f"{tasks.outcome.count(Outcome.censored):,} pods are there to the last moment: right-censored there",
+        *never.notes,
     ]
     return tasks.trace(ALIBABA, tuple(labels), notes)
+
+
+def _times_of_pod(row: Row) -> tuple[int, int, int]:
+    """Return when a pod was created, began to run and was deleted."""
+    for name in ("creation_time", "scheduled_time", "deletion_time"):
+        cell = row.text(name).strip()
+        if cell.lower() in ABSENT or cell == "-1":
+            raise NeverRanError(f"without {name}", name, f"expected a number of at least 0, got {cell!r}")
+    created, scheduled, deleted = (row[name] for name in ("creation_time", "scheduled_time", "deletion_time"))
+    begun = max(created, scheduled)
+    if deleted < begun:
+        problem = f"expected a time after the schedule, got {row.text('deletion_time')}"
+        raise NeverRanError(ORDER, "deletion_time", problem)
+    return created, begun, deleted
 
 
 # ---- 2018 ------------------------------------------------------------------------------------------------------------
@@ -115,7 +146,7 @@ BATCH_TASKS: Schema = {
 """Columns of ``batch_task.csv`` of 2018, which has no header."""
 
 
-def read_alibaba_2018(path: str | Path) -> Trace:
+def read_alibaba_2018(path: str | Path, *, strict: bool = False) -> Trace:
     """Read the batch tasks (``batch_task.csv``) of the Alibaba cluster trace of 2018.
 
     Parameters
@@ -123,6 +154,8 @@ def read_alibaba_2018(path: str | Path) -> Trace:
     path : str or Path
         CSV or its gzip without header, with the 9 columns `BATCH_TASKS`; times in seconds, plan_cpu 100 for one core,
         plan_mem in parts of a hundred of the largest memory.
+    strict : bool
+        Whether a table with tasks that have not run, or have no start and end in this order, is refused.
 
     Returns
     -------
@@ -150,10 +183,14 @@ def read_alibaba_2018(path: str | Path) -> Trace:
         cpu, memory = row["plan_cpu"], row["plan_mem"]
         if outcome is None:
             dropped["have not run"] += 1
+            if strict:
+                row.fail("status", f"expected the status of a task that ran, got {row.text('status').strip()!r}")
         elif not (cpu and memory):
             dropped["have no request"] += 1
         elif start == 0 or (end < start and outcome is not Outcome.censored):
             dropped["have no start and end in this order"] += 1
+            if strict:
+                row.fail("end_time", f"expected 0 < start <= end, got {start / 10**6:g} and {end / 10**6:g}")
         else:
             last = max(last, start, end)
             demand = (f"{cpu}e-2", memory)

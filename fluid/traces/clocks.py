@@ -15,6 +15,7 @@ from pathlib import Path
 from fluid.traces.typed_table import COMPACT, SERIAL, compact_date, fail, is_date, opened
 from theory.errors import InputError
 from theory.files.headers import factor_of, unit_of
+from theory.numbers import rational
 
 SECOND, MILLI = Fraction(1), Fraction(1, 1000)
 FINER = ((10**17, Fraction(1, 10**9), "nano"), (10**14, Fraction(1, 10**6), "micro"), (10**11, MILLI, "milli"))
@@ -76,10 +77,7 @@ class _Numbers:
         if is_date(cell):
             self.dates += 1
             return
-        try:
-            value = float(cell)
-        except ValueError:
-            return
+        value = _number(cell)
         if not 0 < value < BEYOND:
             return
         if value < self.least:
@@ -88,6 +86,18 @@ class _Numbers:
         self.has_parts |= value != int(value)
         if self.is_compact and compact_date(cell) is None:
             self.is_compact = False
+
+
+def _number(cell: str) -> float:
+    """Return the number of a cell, nearly; 0 where it has none."""
+    try:
+        return float(cell)
+    except ValueError:
+        pass
+    try:
+        return float(rational(cell))  # p/q
+    except ValueError:
+        return 0.0
 
 
 def clock_of(place: Path, first: int, columns: Mapping[str, str]) -> Clock:

@@ -7,6 +7,7 @@
     arrivals = { trace = "google.csv.gz", completed = true }    # only what finished at its first attempt
     arrivals = { trace = "google.csv.gz", types = "powers-of-half" }    # how a task finds its type, see below
     arrivals = { trace = "log.csv", drop_open = true }          # a log of VMs, without those that have no end
+    arrivals = { trace = "log.csv", strict = true }             # refused if a row never ran, rather than dropped
     arrivals = { trace = "own.jsonl", columns = { time = "submit", ... } }      # any table, see `fluid.traces.mapped`
     arrivals = { trace = "pods.csv", capacity = { cpu = 96, memory = 393216, gpu = 8 } }    # of one server, for sizes
 
@@ -56,6 +57,8 @@ class TraceFile:
         How a task finds its type: by name or demand (empty), or one of `POWERS`, `PRIORITIES`.
     drop_open : bool
         Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
+    strict : bool
+        Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
     columns : Columns or None
         Which column is what, of a table of no known format.
     capacity : tuple of (str, Fraction)
@@ -70,6 +73,7 @@ class TraceFile:
     capacity: tuple[tuple[str, Fraction], ...] = ()
     columns: Columns | None = None
     drop_open: bool = False
+    strict: bool = False
 
     @cached_property
     def trace(self) -> Trace:
@@ -102,14 +106,14 @@ def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     path = (folder or Path()) / table.text("trace", "the name of a file")
     stretch = table.optional_number("stretch", Fraction(1), "a factor greater than 0", strict=True)
     digest = table.text("digest", "the SHA-256 of the file") if table.peek("digest") is not None else ""
-    finished, drops = (_switch(table, name) for name in ("completed", "drop_open"))
+    finished, drops, strict = (_switch(table, name) for name in ("completed", "drop_open", "strict"))
     types = table.text("types", f"{POWERS} or {PRIORITIES}") if table.has("types") else ""
     if types not in ("", POWERS, PRIORITIES):
         table.fail("types", f"expected {POWERS} or {PRIORITIES}, got {types!r}")
     capacity = _capacity(table) if table.has("capacity") else ()
     columns = columns_of(table)
     table.finish()
-    return TraceFile(path, stretch, digest, finished, types, capacity, columns, drops)
+    return TraceFile(path, stretch, digest, finished, types, capacity, columns, drops, strict)
 
 
 def _switch(table: Fields, name: str) -> bool:
@@ -119,11 +123,15 @@ def _switch(table: Fields, name: str) -> bool:
     return value
 
 
-def on_file(reading: TraceFile | None, path: Path | None, *, drop_open: bool = False) -> TraceFile | None:
+def on_file(
+    reading: TraceFile | None, path: Path | None, *, drop_open: bool = False, strict: bool = False
+) -> TraceFile | None:
     """Return how a trace is read with another file in its place; the same where there is none."""
     if path is not None:
         reading = TraceFile(path) if reading is None else replace(reading, path=path, digest="")
-    return replace(reading, drop_open=True) if reading is not None and drop_open else reading
+    if reading is None:
+        return None
+    return replace(reading, drop_open=reading.drop_open or drop_open, strict=reading.strict or strict)
 
 
 def _capacity(table: Fields) -> tuple[tuple[str, Fraction], ...]:
@@ -152,7 +160,7 @@ def _kept(file: TraceFile) -> Trace:
 
 def _read(file: TraceFile) -> Trace:
     if file.columns is None:
-        trace = read_trace(file.path, drop_open=file.drop_open)
+        trace = read_trace(file.path, drop_open=file.drop_open, strict=file.strict)
     else:
-        trace = read_mapped(file.path, file.columns)
+        trace = read_mapped(file.path, file.columns, strict=file.strict)
     return completed(trace) if file.completed else trace

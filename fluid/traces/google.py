@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fluid.traces.model import GOOGLE, GOOGLE_2019, MICROSECONDS, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, fail, header, one_of, rows, rows_without_header, whole
+from fluid.traces.typed_table import (
+    ORDER,
+    Dropped,
+    NeverRanError,
+    Schema,
+    Tasks,
+    header,
+    one_of,
+    rows,
+    rows_without_header,
+    whole,
+)
 
 OPENS = 600 * MICROSECONDS
 """When the Google trace of 2011 opens: earlier events have the time 0."""
@@ -73,7 +84,7 @@ EVENTS: Schema = {
 """Columns of an original file of events, which has no header."""
 
 
-def read_google_table(path: str | Path) -> Trace:
+def read_google_table(path: str | Path, *, strict: bool = False) -> Trace:
     """Read the table of task attempts made from ``task_events`` of the Google cluster trace of 2011.
 
     Parameters
@@ -81,6 +92,8 @@ def read_google_table(path: str | Path) -> Trace:
     path : str or Path
         CSV or its gzip with the columns attempt, submit_us, schedule_us, end_us, outcome, priority, cpu_req, mem_req:
         one row an attempt, by submission.
+    strict : bool
+        Whether attempts that end before they start are refused, rather than dropped and counted.
 
     Returns
     -------
@@ -100,7 +113,7 @@ def read_google_table(path: str | Path) -> Trace:
     """
     place = Path(path)
     tasks = Tasks(place, _RESOURCES)
-    dropped = {"never scheduled": 0, "without a request": 0}
+    dropped, never = {"never scheduled": 0, "without a request": 0}, Dropped()
     last = 0
     still = int(Outcome.censored)
     attempts = list(rows(place, TABLE))
@@ -120,18 +133,25 @@ def read_google_table(path: str | Path) -> Trace:
             tasks.check_demand(row.line, demand)
             schedule = row["schedule_us"]
             end = ends if outcome == still and not row.text("end_us") else row["end_us"]
-            arrival, stay = _stay(place, row.line, submit, schedule, end)
+            try:
+                arrival, stay = _stay(submit, schedule, end)
+            except NeverRanError as why:
+                never.add(row.line, why)
+                continue
             tasks.add(row.line, arrival, stay, outcome, row["attempt"], row["priority"], demand)
-    return tasks.trace(GOOGLE, notes=notes_of(dropped, ends))
+    never.refuse_many(place, len(tasks.line), strict=strict)
+    return tasks.trace(GOOGLE, notes=[*notes_of(dropped, ends), *never.notes])
 
 
-def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
+def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool = False) -> Trace:
     """Read original ``task_events`` files of the Google cluster trace of 2011, part 0 first.
 
     Parameters
     ----------
     paths : path or sequence of paths
         CSV or gzip without header, with the 13 columns `EVENTS`.
+    strict : bool
+        As for `read_google_table`.
 
     Returns
     -------
@@ -146,8 +166,10 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
     """
     files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     tasks = Tasks(files[0] if files else Path(), _RESOURCES)
-    dropped, last = follow(tasks, _events(files), OPENS)
-    return tasks.trace(GOOGLE, notes=notes_of(dropped, last), lines=len(files) == 1)
+    never = Dropped()
+    dropped, last = follow(tasks, _events(files), OPENS, never)
+    never.refuse_many(tasks.path, len(tasks.line), strict=strict)
+    return tasks.trace(GOOGLE, notes=[*notes_of(dropped, last), *never.notes], lines=len(files) == 1)
 
 
 class Event(NamedTuple):
@@ -178,8 +200,10 @@ def _events(files: Sequence[Path]) -> Iterator[Event]:
                 yield Event(place, row.line, now, task, what, priority, demand)
 
 
-def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str, int], int]:
+def follow(tasks: Tasks, events: Iterator[Event], opens: int, never: Dropped) -> tuple[dict[str, int], int]:
     """Turn events in the order of time into tasks, one an attempt; the trace opens at `opens`.
+
+    Attempts that end before they start are counted in `never`.
 
     Returns the number of attempts that are left out, by reason, and when the trace ends: attempts that run then are
     censored. Of events other than submission, schedule and ends only the time counts.
@@ -197,7 +221,11 @@ def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str,
         elif not all(submission.demand):
             dropped["without a request"] += 1
         else:
-            arrival, stay = _stay(submission.place, submission.line, submission.time, schedule, end, opens)
+            try:
+                arrival, stay = _stay(submission.time, schedule, end, opens)
+            except NeverRanError as why:
+                never.add(submission.line, why)
+                return
             tasks.add(submission.line, arrival, stay, outcome, numbers[task], submission.priority, submission.demand)
 
     for event in events:
@@ -217,10 +245,11 @@ def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str,
     return dropped, last
 
 
-def _stay(place: Path, line: int, submit: int, schedule: int, end: int, opens: int = OPENS) -> tuple[int, int]:
+def _stay(submit: int, schedule: int, end: int, opens: int = OPENS) -> tuple[int, int]:
     """Return arrival and duration after the trace opens."""
     if not submit <= schedule <= end:
-        fail(place, line, "end", f"expected submission <= schedule <= end, got {submit}, {schedule}, {end}")
+        problem = f"expected submission <= schedule <= end, got {submit}, {schedule}, {end}"
+        raise NeverRanError(ORDER, "end", problem)
     if submit < opens and schedule <= opens:
         return -1, max(0, end - opens)
     return max(0, submit - opens), end - schedule
@@ -271,7 +300,7 @@ INSTANCE_EVENTS: Schema = {"time": whole, "type": _number_of_type, "collection_i
 """Columns of the instance events of 2019 that no other format has together."""
 
 
-def read_google_2019(path: str | Path) -> Trace:
+def read_google_2019(path: str | Path, *, strict: bool = False) -> Trace:
     """Read the instance events of the Google cluster trace of 2019.
 
     Parameters
@@ -280,6 +309,8 @@ def read_google_2019(path: str | Path) -> Trace:
         JSON lines as they are published, CSV with a header, or Parquet, each perhaps compressed: time, type (a number
         or a name), collection_id, instance_index, priority, collection_type, and the request as
         ``resource_request.cpus`` and ``resource_request.memory``, or ``cpus`` and ``memory``.
+    strict : bool
+        As for `read_google_table`.
 
     Returns
     -------
@@ -317,8 +348,10 @@ def read_google_2019(path: str | Path) -> Trace:
             events.append((kind, Event(place, row.line, now, task, what, priority, demand)))
     events.sort(key=lambda one: one[1].time)
     opens = next((event.time for _, event in events if event.time > 0), 0)
-    dropped, last = follow(tasks, _ordered(events), opens)
-    notes = [*notes_of(dropped, last, opens), f"{allocs:,} submissions of alloc instances dropped"]
+    never = Dropped()
+    dropped, last = follow(tasks, _ordered(events), opens, never)
+    never.refuse_many(place, len(tasks.line), strict=strict)
+    notes = [*notes_of(dropped, last, opens), f"{allocs:,} submissions of alloc instances dropped", *never.notes]
     return tasks.trace(GOOGLE_2019, notes=notes)
 
 

@@ -22,20 +22,23 @@ is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, Trace
 from fluid.traces.typed_table import (
     ABSENT,
     EPOCH,
     NUMBERS,
+    ORDER,
     ZONED,
+    Dropped,
     Moments,
+    NeverRanError,
     Row,
     Schema,
     Tasks,
@@ -66,14 +69,8 @@ MOST_TASKS = 10_000_000
 OPEN = 2**62
 """More than every time: a duration of a start less it has no end yet."""
 
-ORDER = "that end before they start"
-"""Why a row is dropped that says that something is wrong with the columns if there are many."""
-
 FAR = 10
 """A stay of this many times the log puts its columns, or their units, in doubt."""
-
-MANY = 10
-"""More such rows than these are too many if they are more than a tenth of all, and any number if it is half of all."""
 
 NEVER_RAN = frozenset({"pending", "queued", "waiting", "rejected", "refused", "denied", "unschedulable", "not_started"})
 """States, in lower case, of rows that never ran."""
@@ -166,54 +163,6 @@ def columns_of(fields: Fields) -> Columns | None:
     return replace(columns, outcomes=tuple(words.items()))
 
 
-class NeverRanError(Exception):
-    """A row that never ran: why, which column says so, and what was expected there."""
-
-    def __init__(self, reason: str, column: str, problem: str) -> None:
-        super().__init__(reason)
-        self.reason, self.column, self.problem = reason, column, problem
-
-
-@dataclass
-class _Dropped:
-    """Rows that never ran, by reason, and the first of them: its line, column and what is wrong."""
-
-    reasons: dict[str, int] = field(default_factory=dict)
-    first: dict[str, tuple[int, str, str]] = field(default_factory=dict)
-
-    def add(self, line: int, why: NeverRanError) -> None:
-        """Count a row."""
-        self.reasons[why.reason] = self.reasons.get(why.reason, 0) + 1
-        self.first.setdefault(why.reason, (line, why.column, why.problem))
-
-    @property
-    def total(self) -> int:
-        return sum(self.reasons.values())
-
-    def refuse(self, place: Path, reason: str, why: str) -> NoReturn:
-        """Refuse the table, by the first row that was dropped for a reason."""
-        line, column, problem = self.first[reason]
-        fail(place, line, column, f"{problem}{why}")
-
-    def refuse_many(self, place: Path, tasks: int, *, strict: bool) -> None:
-        """Refuse a table of which no row ran, or in which too many end before they start; if strict, any such row."""
-        order = self.reasons.get(ORDER, 0)
-        if order and (2 * order > order + tasks or (order > MANY and 10 * order > order + tasks)):
-            rows_words = f" ({order:,} of {tasks + self.total:,} rows end before they start: are these the columns?)"
-            self.refuse(place, ORDER, rows_words if tasks + self.total > 1 else "")
-        if self.total and (strict or not tasks):
-            first = min(self.first, key=lambda reason: self.first[reason][0])
-            self.refuse(place, first, " (no row of the table ran)" if not tasks and self.total > 1 else "")
-
-    @property
-    def notes(self) -> list[str]:
-        """Return the note on these rows."""
-        if not self.total:
-            return []
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
-        return [f"{number_of(self.total, 'row')} that never ran dropped: {reasons}"]
-
-
 def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> Trace:
     """Read a table of tasks whose columns are named.
 
@@ -243,7 +192,7 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
     tasks = Tasks(place, columns.resources)
     labels: dict[str, int] = {}
     states: dict[str, int] = {}
-    dropped, without_end, last = _Dropped(), 0, 0
+    dropped, without_end, last = Dropped(), 0, 0
     moments = Moments(columns.unit, columns.written)
     amounts = {name: Amounts(name, column[name]) for name in columns.resources if columns.is_guessed}
     for row in rows(place, _schema(columns, moments, amounts, states), column):
@@ -314,7 +263,7 @@ def _refuse_other_unit(place: Path, columns: Columns) -> None:
                 fail(place, 1, cell, f"{expected}, got {text(columns.unit)} s")
 
 
-def _drop_times_of_zero(tasks: Tasks, dropped: _Dropped, column: str) -> None:
+def _drop_times_of_zero(tasks: Tasks, dropped: Dropped, column: str) -> None:
     """Drop rows that arrive at 0 in a table whose other times are dates, or counted from 1970."""
     others = min((time for time in tasks.arrival if time > 0), default=0)
     if 0 not in tasks.arrival or others < SINCE_1970:

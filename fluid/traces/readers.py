@@ -8,11 +8,13 @@ from fluid.traces import alibaba, google
 from fluid.traces.clocks import SINCE_2001
 from fluid.traces.guessed import MEANINGS, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, fail, header, is_date, number_of, opened, rows, ticks
+from fluid.traces.typed_table import Schema, Tasks, compact_date, fail, header, is_date, number_of, opened, rows, ticks
 from theory.errors import InputError
 from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
 from theory.files.places import kind_of_file
+
+HEADER = "a header with time, duration, and type or resources"
 
 
 def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
@@ -39,25 +41,25 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     try:
         first = header(path)
     except InputError:
-        _refuse_other_kinds(Path(path))
+        refuse_other_kinds(Path(path))
         raise
     if "submit_us" in first:
-        return google.read_google_table(path)
+        return google.read_google_table(path, strict=strict)
     if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
-        return alibaba.read_alibaba(path)
+        return alibaba.read_alibaba(path, strict=strict)
     if google.is_google_2019(first):
-        return google.read_google_2019(path)
+        return google.read_google_2019(path, strict=strict)
     if alibaba.is_alibaba_2018(first):
-        return alibaba.read_alibaba_2018(path)
+        return alibaba.read_alibaba_2018(path, strict=strict)
     if len(first) == len(google.EVENTS) and first[0].isdigit():
-        return google.read_google_events(path)
+        return google.read_google_events(path, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
         return read_guessed(path, drop_open=drop_open, strict=strict)
     if {"time", "duration"} & set(first):
         return read_plain(path)
-    _refuse_other_kinds(Path(path))
+    refuse_other_kinds(Path(path))
     if len(first) == 1 and any(sign in first[0] for sign in ";\t|"):
         return read_guessed(path)  # it says that it expects commas
     readable = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
@@ -74,22 +76,20 @@ def _has_dates(place: Path, column: int) -> bool:
         row = next(table, (1, []))[1]
     cell = row[column].strip() if len(row) > column else ""
     try:
-        return is_date(cell) or float(cell) >= SINCE_2001
+        return is_date(cell) or compact_date(cell) is not None or float(cell) >= SINCE_2001
     except ValueError:
         return False
 
 
-def _refuse_other_kinds(place: Path) -> None:
+def refuse_other_kinds(place: Path, expected: str = f"a trace, {HEADER}") -> None:
     """Refuse what is no table, where its kind is known, before its first row is taken for a header."""
     kind = kind_of_file(place)
     if kind and kind not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
-        raise InputError(f"{place}: expected a trace, {HEADER}, found {kind}")
+        raise InputError(f"{place}: expected {expected}, found {kind}")
 
 
 PRESENT = "present"
 """In a plain table the time of a task that runs when the trace opens."""
-
-HEADER = "a header with time, duration, and type or resources"
 
 
 def _time_or_present(text: str) -> int:

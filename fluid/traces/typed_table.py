@@ -321,6 +321,64 @@ def one_of(values: Mapping[str, Any]) -> Callable[[str], Any]:
     return read
 
 
+# ---- rows that never ran ---------------------------------------------------------------------------------------------
+
+ORDER = "that end before they start"
+"""Why a row is dropped that says that something is wrong with the columns if there are many."""
+
+MANY = 10
+"""More such rows than these are too many if they are more than a tenth of all, and any number if it is half of all."""
+
+
+class NeverRanError(Exception):
+    """A row that never ran: why, which column says so, and what was expected there."""
+
+    def __init__(self, reason: str, column: str, problem: str) -> None:
+        super().__init__(reason)
+        self.reason, self.column, self.problem = reason, column, problem
+
+
+@dataclass
+class Dropped:
+    """Rows that never ran, by reason, and the first of them: its line, column and what is wrong."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+    first: dict[str, tuple[int, str, str]] = field(default_factory=dict)
+
+    def add(self, line: int, why: NeverRanError) -> None:
+        """Count a row."""
+        self.reasons[why.reason] = self.reasons.get(why.reason, 0) + 1
+        self.first.setdefault(why.reason, (line, why.column, why.problem))
+
+    @property
+    def total(self) -> int:
+        """Return the number of rows."""
+        return sum(self.reasons.values())
+
+    def refuse(self, place: Path, reason: str, why: str) -> NoReturn:
+        """Refuse the table, by the first row that was dropped for a reason."""
+        line, column, problem = self.first[reason]
+        fail(place, line, column, f"{problem}{why}")
+
+    def refuse_many(self, place: Path, tasks: int, *, strict: bool) -> None:
+        """Refuse a table of which no row ran, or in which too many end before they start; if strict, any such row."""
+        order = self.reasons.get(ORDER, 0)
+        if order and (2 * order > order + tasks or (order > MANY and 10 * order > order + tasks)):
+            rows_words = f" ({order:,} of {tasks + self.total:,} rows end before they start: are these the columns?)"
+            self.refuse(place, ORDER, rows_words if tasks + self.total > 1 else "")
+        if self.total and (strict or not tasks):
+            first = min(self.first, key=lambda reason: self.first[reason][0])
+            self.refuse(place, first, " (no row of the table ran)" if not tasks and self.total > 1 else "")
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the note on these rows, if there are any."""
+        if not self.total:
+            return []
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
+        return [f"{number_of(self.total, 'row')} that never ran dropped: {reasons}"]
+
+
 # ---- files of rows ---------------------------------------------------------------------------------------------------
 
 

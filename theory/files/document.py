@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from theory import numbers
 from theory.errors import InputError, meant
-from theory.files.kinds import kind_of_document, kind_of_text
+from theory.files.kinds import KUBERNETES, kind_of_document, kind_of_text
 from theory.files.places import read_text
 
 MAX_PARTS = 20
@@ -90,6 +90,8 @@ def read_document(path: str | Path) -> dict[str, Any]:
     """
     text = read_text(path)
     document = parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
+    if kind_of_document(document) == KUBERNETES:  # before its items are taken for those of packproof
+        raise InputError(f"{path}: expected a document of packproof, found {': '.join(KUBERNETES)}")
     document.pop("made", None)  # an answer of --json that is a file says what made it
     return document
 

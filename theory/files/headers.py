@@ -217,9 +217,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     **dict.fromkeys(("cpu", "cores"), CORES),
     **dict.fromkeys(("memory", "disk"), SIZE),
     "gpu": GPUS,
-    **dict.fromkeys(
-        ("time", "created", "started", "start", "end", "arrival", "duration", "lifetime", "core_time"), TIME
-    ),
+    **dict.fromkeys((*MOMENTS, "duration", "lifetime", "core_time"), TIME),
     **dict.fromkeys(("count", "scale_outs", "added_cores", "ended_cores"), NUMBERS),
 }
 """The quantity of each meaning; names of types, prices and the like have none."""

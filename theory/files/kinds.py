@@ -26,6 +26,18 @@ KINDS_OF_FILES = {
 }
 """What a document is, by a field that no other kind has, and what reads it."""
 
+KUBERNETES = (
+    "objects of Kubernetes (kubectl get -o json)",
+    "no command reads them; packproof plan and packproof simulate --trace read a CSV with a row a pod and columns such "
+    "as created_at, deleted_at, cpu (m), memory (Mi), and nodes are servers, --server cpu=...,memory=...",
+)
+"""What kubectl writes, and what to make of it."""
+
+_KUBERNETES = re.compile(
+    r"""\s*(?:\{\s*"(?:apiVersion"\s*:\s*"|kind"\s*:\s*"\w+"\s*,\s*"apiVersion)"""
+    r"""|(?:---\s*)?(?:kind: \w+\s+)?apiVersion: )"""
+)
+
 VALUES = ("digest", "core_deaths")
 """The fields among them that are no tables."""
 
@@ -57,10 +69,23 @@ def kind_of_document(document: Mapping[str, Any]) -> tuple[str, str]:
     >>> kind_of_document({"user": 3})
     ('', '')
     """
+    if isinstance(document.get("apiVersion"), str) and isinstance(document.get("kind"), str):
+        return KUBERNETES
     for name, (kind, commands) in KINDS_OF_FILES.items():
         if name in document and (name in VALUES or isinstance(document[name], Mapping | list)):
             return f"{kind} ({'field' if name in VALUES else 'table'} {name})", commands
     return "", ""
+
+
+def begins_as_kubernetes(text: str) -> bool:
+    """Return whether a text begins as what kubectl writes, in JSON or YAML.
+
+    Examples
+    --------
+    >>> begins_as_kubernetes('{ "apiVersion": "v1", "items": ['), begins_as_kubernetes('{"items": []}')
+    (True, False)
+    """
+    return _KUBERNETES.match(text) is not None
 
 
 def kind_of_bytes(content: bytes) -> str:
@@ -80,6 +105,8 @@ def kind_of_text(text: str) -> str:
     >>> kind_of_text("words without any form")
     ''
     """
+    if begins_as_kubernetes(text):
+        return ": ".join(KUBERNETES)
     # JSON first: a text such as [1] is both, and hardly anybody writes such TOML
     for form, loads in (("JSON", json.loads), ("TOML", tomllib.loads)):
         try:

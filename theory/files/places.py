@@ -27,13 +27,16 @@ from typing import Any
 
 from theory.errors import InputError
 from theory.files.answer import print_file
-from theory.files.kinds import kind_of_bytes, kind_of_text
+from theory.files.kinds import begins_as_kubernetes, kind_of_bytes, kind_of_text
 
 MAX_BYTES = 64 * 2**20
 """Largest document that is read."""
 
 LOOK = 2**20
 """Bytes of a file that are looked at to tell its kind."""
+
+LINE = 1000
+"""Bytes of a long file by which the objects of Kubernetes are recognised."""
 
 _AS_IT_IS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 """How files are opened, as far as the system knows it. What was a file may be a pipe by now: without O_NONBLOCK,
@@ -186,6 +189,9 @@ def kind_of_file(path: str | Path) -> str:
     if not content.strip():
         return "an empty file"
     kind = kind_of_bytes(content)
+    begin = content[:LINE].decode("utf-8-sig", "replace")
+    if not kind and begins_as_kubernetes(begin):
+        return kind_of_text(begin)
     if kind or len(content) > LOOK:
         return kind
     try:

@@ -43,6 +43,7 @@ from fluid.traces.guessed import (
 )
 from fluid.traces.mapped import Columns, read_mapped
 from fluid.traces.model import MICROSECONDS, Trace
+from fluid.traces.readers import refuse_other_kinds
 from fluid.traces.typed_table import Moments, fail, opened
 from theory.errors import InputError
 from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
@@ -101,6 +102,7 @@ def read_tenant_log(
     end: str = "",
     least: int = 2,
     together: float = 0.0,
+    strict: bool = False,
 ) -> TenantLog:
     """Read a log of VMs or of deployments.
 
@@ -116,6 +118,8 @@ def read_tenant_log(
         VMs that end at once where a deployment is shut down.
     together : float
         Seconds within which starts, or ends, are at once.
+    strict : bool
+        Whether rows that never ran are refused, rather than dropped and counted.
 
     Raises
     ------
@@ -129,7 +133,7 @@ def read_tenant_log(
     place = Path(path)
     table, guess, of_deployments = _columns(place, columns or {})
     try:
-        trace = read_mapped(place, table)
+        trace = read_mapped(place, table, strict=strict)
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from None
     final = int((trace.arrival + trace.duration).max())
@@ -153,29 +157,23 @@ def read_tenant_log(
 
 def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]:
     """Return which column is what, in words too, and whether rows are deployments."""
-    with opened(place) as table:
-        line, header = next(table, (1, []))
-        header = [cell.strip() for cell in header]
-        shown = ", ".join(header)[:120] or "no columns"
-        for name, cell in named.items():
-            if name not in MEANINGS:
-                raise InputError(f"--column: expected one of {', '.join(MEANINGS)} before =, got {name!r}")
-            if cell not in header:
-                raise InputError(f"--column: {place} has no column {cell!r}, expected one of {shown}")
-        free = [cell for cell in header if cell not in named.values()]
-        chosen = {**columns_by_meaning(free, {k: v for k, v in MEANINGS.items() if k not in named}), **named}
-        if "arrival" not in chosen:
-            fail(place, line, "", f"expected a column for arrivals, such as created_at or start; found {shown}")
-        if not {"end", "lifetime"} & chosen.keys():
-            fail(place, line, "", f"expected a column end, deleted_at or lifetime; found {shown}")
-        of_deployments = "scale_outs" in chosen
-        if not of_deployments and "deployment" not in chosen:
-            fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment), or "
-                                  f"--column NAME=HEADER for one; found {shown}")  # fmt: skip
-        lacking = [name for name in ("cores", *SUMS) if of_deployments and name not in chosen]
-        if lacking:
-            words = f"{'columns' if len(lacking) > 1 else 'a column'} {', '.join(lacking)} beside scale_outs"
-            fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
+    try:
+        with opened(place) as table:
+            line, header = next(table, (1, []))
+    except InputError:
+        refuse_other_kinds(place, "a log of tenants")
+        raise
+    header = [cell.strip() for cell in header]
+    shown = ", ".join(header)[:120] or "no columns"
+    for name, cell in named.items():
+        if name not in MEANINGS:
+            raise InputError(f"--column: expected one of {', '.join(MEANINGS)} before =, got {name!r}")
+        if cell not in header:
+            raise InputError(f"--column: {place} has no column {cell!r}, expected one of {shown}")
+    free = [cell for cell in header if cell not in named.values()]
+    chosen = {**columns_by_meaning(free, {k: v for k, v in MEANINGS.items() if k not in named}), **named}
+    of_deployments = "scale_outs" in chosen
+    _refuse_lacking(place, line, chosen, shown)
     stay = "end" if "end" in chosen else "lifetime"
     meant = {"time": chosen["arrival"], "end" if stay == "end" else "duration": chosen[stay]}
     meant |= {"type": chosen["deployment"]} if "deployment" in chosen else {}
@@ -187,6 +185,23 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
     clock = clock_of(place, line, {name: cell for name, cell in meant.items() if name in TIMES})
     columns = guessed_columns(meant, clock)
     return columns, in_words(columns).replace("type = ", "deployment = "), of_deployments
+
+
+def _refuse_lacking(place: Path, line: int, chosen: Mapping[str, str], shown: str) -> None:
+    """Refuse a table that lacks a column which a log of its kind has."""
+    of_deployments = "scale_outs" in chosen
+    if "arrival" not in chosen:
+        refuse_other_kinds(place, "a log of tenants")
+        fail(place, line, "", f"expected a column for arrivals, such as created_at or start; found {shown}")
+    if not {"end", "lifetime"} & chosen.keys():
+        fail(place, line, "", f"expected a column end, deleted_at or lifetime; found {shown}")
+    if not of_deployments and "deployment" not in chosen:
+        fail(place, line, "", "expected a column deployment (a row a VM), or scale_outs (a row a deployment), or "
+                              f"--column NAME=HEADER for one; found {shown}")  # fmt: skip
+    lacking = [name for name in ("cores", *SUMS) if of_deployments and name not in chosen]
+    if lacking:
+        words = f"{'columns' if len(lacking) > 1 else 'a column'} {', '.join(lacking)} beside scale_outs"
+        fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
 
 
 def _moment(text: str, option: str, trace: Trace) -> int:

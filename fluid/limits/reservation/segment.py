@@ -32,7 +32,14 @@ class Segment:
     """The path in one regime: closed in form, but for the configurations that drain at a rate of their own."""
 
     def __init__(
-        self, model: Reservation, start: float, state: State, regime: Regime, arrivals: Vector, rates: DrainRates, tolerance: float
+        self,
+        model: Reservation,
+        start: float,
+        state: State,
+        regime: Regime,
+        arrivals: Vector,
+        rates: DrainRates,
+        tolerance: float,
     ) -> None:
         self.start, self.stop, self.regime, self.held = start, start, regime, False
         self._model, self.arrivals, self._rates = model, arrivals, rates
