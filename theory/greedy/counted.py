@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theory.errors import TooLargeError
-from theory.exact.columns.generation import Pattern, PoolColumn
-from theory.exact.knapsack import reduced, weight
+from theory.exact.columns.generation import ENUMERATE_BELOW, Pattern, PoolColumn
+from theory.exact.knapsack import count, maximal, reduced, weight
 from theory.greedy.whole import MOST_JOBS, floors, packed_largest_first, whole_servers
 from theory.instance import Additive, Configuration, additive
 from theory.numbers import ceiling
@@ -117,7 +117,7 @@ def _of_sizes(sizes: Sequence[int], need: Sequence[int], capacity: int, cells: i
         amounts = [(0, _configuration(k, len(sizes)), amount) for k, amount in proper.patterns]
         best = min(best, packed_largest_first(units, need, floors(amounts)), key=_bins)
         if _bins(best) > lower and len(sizes) <= SEARCHED_KINDS:
-            ranked = [(0, _configuration(k, len(sizes))) for k in proper.columns]
+            ranked = [(0, k) for k in _candidates(units, proper)]
             one_bin = additive([capacity], [[size] for size in sizes])
             best = min(best, whole_servers(one_bin, need, amounts, lower, lambda: ranked), key=_bins)
     # prices over all configurations say more, where they prove as many bins
@@ -140,6 +140,17 @@ def _programs(
         if asked:
             raise
         return None
+
+
+def _candidates(space: Additive, proper: Stock) -> list[Configuration]:
+    """Return the configurations that whole bins may have: of few all maximal ones, those worth most first."""
+    width = len(space.demands)
+    candidates = [_configuration(k, width) for k in proper.columns]
+    if count(space, stop=ENUMERATE_BELOW + 1) <= ENUMERATE_BELOW:
+        candidates = list(dict.fromkeys([*candidates, *map(tuple, maximal(space).tolist())]))
+        prices = list(map(float, proper.prices))
+        candidates.sort(key=lambda k: -sum(map(float.__mul__, prices, map(float, k))))
+    return candidates
 
 
 def _by_sizes(sizes: Sequence[int], need: Sequence[int], capacity: int) -> tuple[int, tuple[Fraction, ...]]:
