@@ -7,6 +7,7 @@ search changes sizes within the bins of that packing, and the order in which the
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +17,9 @@ import numpy as np
 from bounds.adversary.answers import answer_of, most_of, shown
 from bounds.adversary.engine import Found, Judged, Space, in_order, on_grid, with_entry
 from theory.errors import InputError
+from theory.greedy.counted import Bins
+from theory.greedy.servers import fewest_bins
+from theory.instance import additive
 from theory.numbers import texts
 
 Vector = tuple[int, ...]
@@ -92,10 +96,12 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     return packing
 
 
-def least_bins(items: Items) -> int:
-    """Return a lower bound of the bins: in every resource they must hold the sum of the sizes."""
-    sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
-    return max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
+def bounds_of(items: Items) -> Bins:
+    """Return bounds of the fewest bins, as `packproof throughput` has them of the same list."""
+    kinds = Counter(items.sizes)
+    used = [r for r, limit in enumerate(items.capacity) if limit]
+    rows = [[size[r] for r in used] for size in kinds]
+    return fewest_bins(additive([items.capacity[r] for r in used], rows), list(kinds.values()))
 
 
 def fewest_packing(items: Items, until: float = float("inf")) -> tuple[tuple[int, ...], bool]:
@@ -103,7 +109,7 @@ def fewest_packing(items: Items, until: float = float("inf")) -> tuple[tuple[int
 
     The packing that the items carry is an upper bound, the sums of sizes are a lower one. Between them a search puts
     the largest item first into each bin where it fits, and into at most one empty bin, and gives up after `NODES`
-    places, or at the time `until` of `time.time`.
+    places, or at the time `until` of `time.time`. Where it gives up before that time, `bounds_of` may decide.
     """
 
     def largest_share(i: int) -> float:
@@ -111,14 +117,39 @@ def fewest_packing(items: Items, until: float = float("inf")) -> tuple[tuple[int
 
     order = sorted(range(len(items.sizes)), key=lambda i: -largest_share(i))
     sizes = [items.sizes[i] for i in order]
-    packing, nodes, least = items.packing, NODES, least_bins(items)
+    packing, nodes, least = items.packing, NODES, _sum_of_sizes(items)
     while (best := max(packing, default=-1) + 1) > least:
         places, nodes = _fits(sizes, items.capacity, best - 1, nodes, until)
+        if places is None and time.time() < until:
+            return _bounded(items, packing)
         if not places:
             return numbered(packing), places is not None
         by_item = dict(zip(order, places, strict=True))
         packing = tuple(by_item[i] for i in range(len(order)))
     return numbered(packing), True
+
+
+def _sum_of_sizes(items: Items) -> int:
+    """Return a lower bound of the bins: in every resource they must hold the sum of the sizes."""
+    sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
+    return max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
+
+
+def _bounded(items: Items, packing: Sequence[int]) -> tuple[tuple[int, ...], bool]:
+    """Return the better of a packing and that of `bounds_of`, and whether the bound from below proves it."""
+    bounds = bounds_of(items)
+    if bounds.upper <= max(packing):
+        waiting: dict[Vector, list[int]] = {size: [] for size in items.sizes}
+        for i, size in enumerate(items.sizes):
+            waiting[size].append(i)
+        bins = [k for k, number in bounds.columns for _ in range(number)]
+        places = [0] * len(items.sizes)
+        for place, slots in enumerate(bins):
+            for size, number in zip(waiting, slots, strict=True):
+                for _ in range(number):
+                    places[waiting[size].pop()] = place
+        packing = places
+    return numbered(packing), max(packing) + 1 == bounds.lower
 
 
 def _fits(

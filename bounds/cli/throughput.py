@@ -17,10 +17,10 @@ from theory.errors import InputError
 
 if TYPE_CHECKING:
     from theory.files.sizes import Sizes
+    from theory.greedy.counted import Bins
     from theory.partition.bounding import Bracket
 
 GAP = "0.01"  # the relative gap unless given
-COUNTED_CELLS = 20_000_000  # sizes times units of the common grid up to which counted jobs are put into bins unasked
 
 SizesFile = Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)]
 Gap = Annotated[str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")]
@@ -101,7 +101,7 @@ def throughput(
     rounded = None
     if law.partition is not None:
         rounded = tuple(bound(law.law, law.partition, law.servers) for bound in (upper_rounded, lower_rounded))
-    bins = None if jobs is None and not law.counts else _bins(law, jobs, cells)
+    bins = None if jobs is None and not law.counts else bins_of_jobs(law, jobs, cells)
     answer = throughput_answer(law, best, guaranteed, distance, rounded, bins)
     if plot is not None:
         picture_of_throughput(law, best, plot)
@@ -145,10 +145,10 @@ def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:
     return best
 
 
-def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fraction, int] | None:
+def bins_of_jobs(sizes: Sizes, jobs: int | None, cells: int | None) -> tuple[int, Bins]:
     """Return the number of jobs and bounds of their bins; the law must say how many there are of each size."""
-    from theory.exact.columns import bins, largest_first
-    from theory.instance import Additive
+    from theory.greedy.servers import fewest_bins
+    from theory.instance import additive
 
     law = sizes.law
     exact = [Fraction(count) for count in sizes.counts] if jobs is None else [jobs * p for _, p in law.atoms]
@@ -156,16 +156,12 @@ def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fr
         raise InputError(f"--jobs: expected a discrete law with whole numbers of jobs of each size, not so for {jobs}")
     # the common grid: all sizes are whole numbers of units of a server of `units`
     units = lcm(*(size.denominator for size, _ in law.atoms))
-    if jobs is None and len(exact) * units > COUNTED_CELLS:
-        where = f"{len(exact):,} sizes on a grid of {units:,} units"
-        print(f"bins: not computed for {where}: ask with --jobs N", file=sys.stderr)
-        return None
-    in_units, counts = [int(size * units) for size, _ in law.atoms], list(map(int, exact))
-    needed = bins(in_units, counts, units, cells)
-    if needed is None:
-        raise InputError("--jobs: the configuration program could not be solved exactly")
-    # a configuration is proper if no more of a size is in it than there are jobs
-    by_any, by_proper = (bound.servers for bound in needed)
-    bin_space = Additive(("size",), (units,), tuple((size,) for size in in_units), (Fraction(1, units),))
-    packed = sum(largest_first(bin_space, counts, divisible=False)[1].tolist())  # First-Fit Decreasing
-    return sum(counts), by_any, by_proper, packed
+    instance, counts = additive([units], [[int(size * units)] for size, _ in law.atoms]), list(map(int, exact))
+    bins = fewest_bins(instance, counts, cells, asked=jobs is not None)
+    if bins.proper is None and jobs is None:
+        print(
+            f"bins: the configuration program of {len(counts):,} sizes on a grid of {units:,} units is not solved:"
+            " ask with --jobs N",
+            file=sys.stderr,
+        )
+    return sum(counts), bins

@@ -11,7 +11,7 @@ from bounds.adversary.assignment import GROWN, Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
-from bounds.adversary.items import Items, least_bins, worst_known
+from bounds.adversary.items import Items, bounds_of, worst_known
 from bounds.adversary.lies import Misreport
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
@@ -77,7 +77,9 @@ def _known_lines(made: Attacked) -> list[str]:
     case, judged = made.worst.case, made.worst.judged
     used = max((judged.evidence or {}).get("bins", ()), default=-1) + 1
     if isinstance(case, Items) and not judged.exact:
-        return [f"it takes {used} bins; the fewest that hold the items are from {least_bins(case)} to {case.bins}"]
+        fewest = bounds_of(case)
+        between = f"from {fewest.lower} to {min(fewest.upper, case.bins)}"
+        return [f"it takes {used} bins; the fewest that hold the items are {between}"]
     classical = _known(made).get("known", {})
     if not classical:
         return []

@@ -16,8 +16,9 @@ from bounds.views.text import and_more, many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
 from theory.files.sizes import Sizes
-from theory.greedy.servers import least_servers
-from theory.numbers import ceiling
+from theory.greedy.counted import MOST_PARTS, Bins, NearMiss, near_misses
+from theory.greedy.servers import fewest_bins
+from theory.numbers import text
 from theory.partition.bounding import Bracket
 from theory.partition.guarantees import Guarantee
 from theory.partition.laws import Law
@@ -29,19 +30,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+MOST_ATOMS = 20  # sizes of a law that is not counted, up to which those that nearly fit are named
+
+
 def throughput_answer(
     sizes: Sizes,
     best: Bracket,
     vqs: Guaranteed,
     gap: Fraction,
     rounded: tuple[Fraction | None, ...] | None = None,
-    bins: tuple[int, Fraction, Fraction, int] | None = None,
+    bins: tuple[int, Bins] | None = None,
 ) -> Answer:
     """Return the answer of ``throughput``; the bracket and what VQS guarantees are per server.
 
     `gap` is the distance that was asked for; `rounded`, the workloads of the upper- and lower-rounded queues of the
-    file's partition on all servers; `bins`, a number of jobs, the servers that they need in fractions (by any
-    configurations, by proper ones), and the bins of a packing.
+    file's partition on all servers; `bins`, a number of jobs and the bounds of the bins that they need.
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
@@ -62,19 +65,42 @@ def throughput_answer(
         best_fit_guarantee=lower / 2,
         rounds=[{"cells": cells, "lower": servers * low, "upper": servers * high} for cells, low, high in best.history],
         partition=partition,
-        bins=bins and _bins(*bins),
+        bins=bins and Fields(bins[1], jobs=bins[0], at_least=bins[1].lower, at_most=bins[1].upper),
+        notes=_notes_of_law(sizes) or None,
     )
-
-
-def _bins(jobs: int, configurations: Fraction, proper: Fraction, at_most: int) -> Fields:
-    at_least = ceiling(proper)
-    return Fields(jobs=jobs, configurations=configurations, proper=proper, at_least=at_least, at_most=at_most)
 
 
 def _between(bins: Answer) -> str:
     if bins.at_least == bins.at_most:
-        return f"{bins.at_least}, exactly (First-Fit Decreasing attains the bound)"
-    return f"at least {bins.at_least}, at most {bins.at_most} (First-Fit Decreasing)"
+        return f"{bins.at_least:,}, exactly"
+    return f"at least {bins.at_least:,}, at most {bins.at_most:,}"
+
+
+def _notes_of_law(sizes: Sizes) -> list[str]:
+    """Return what is to be said of sizes of which a few nearly fit a server; a long sample always has such sizes."""
+    atoms = [size for size, _ in sizes.law.atoms]
+    counts = sizes.counts or [MOST_PARTS] * len(atoms)  # of a law, as many as fit
+    if not sizes.counts and len(atoms) > MOST_ATOMS:
+        return []
+    return [_note(miss, "size", "a bin", Fraction(1)) for miss in near_misses(Fraction(1), atoms, counts)]
+
+
+def _note(miss: NearMiss, called: str, of: str, capacity: Fraction) -> str:
+    """Say which items exceed a bin by very little, and by how much."""
+    sizes = _decimal(miss.largest)
+    if miss.smallest < miss.largest:
+        sizes = f"{_decimal(miss.smallest)} to {sizes}"
+    excess = f"{_decimal(miss.excess)} ({100 * float(miss.excess / capacity):.2g} % of it)"
+    return (
+        f"{miss.items} items of {called} {sizes} exceed {of} by {excess}, so that no bin holds them all:"
+        f" where sizes are rounded, write them exactly, such as {text(capacity / miss.items)}"
+    )
+
+
+def _decimal(value: Fraction) -> str:
+    """Write a number as a decimal where that is exact, and as a fraction elsewhere."""
+    decimal = f"{float(value):.10g}"
+    return decimal if Fraction(decimal) == value else text(value)
 
 
 def throughput_lines(answer: Answer) -> list[str]:
@@ -106,12 +132,13 @@ def throughput_lines(answer: Answer) -> list[str]:
         )
         lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
     if answer.bins:
-        every, proper = (short(value) for value in (answer.bins.configurations, answer.bins.proper))
-        lines += [
-            f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}",
-            f"  servers in fractions: {every} with any configurations, {proper} with proper ones",
-        ]
-    return lines
+        lines.append(f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}")
+        if answer.bins.proper is None:
+            lines.append("  lower bound: by the sizes alone, as the configuration program was not solved")
+        else:
+            every, proper = (short(value) for value in (answer.bins.configurations, answer.bins.proper))
+            lines.append(f"  servers in fractions: {every} with any configurations, {proper} with proper ones")
+    return lines + [f"note: {note}" for note in answer.notes or []]
 
 
 MOST_SHOWN = 20  # kinds of bins that the text shows
@@ -119,35 +146,41 @@ MOST_NAMES = 3  # names of items of one kind that a line of text gives
 
 
 def items_answer(items: ItemList) -> Answer:
-    """Solve the configuration program and return the answer."""
-    # kinds are the types of an instance, and their counts the whole workload
-    least = least_servers(items.instance(), list(map(Fraction, items.counts)))
+    """Bound the bins of a list of items and return the answer."""
+    bins = fewest_bins(items.instance(), items.counts)
     called = items.names or [None] * len(items.counts)
-    rows = zip(items.sizes, items.counts, least.slot_prices, called, strict=True)
+    rows = zip(items.sizes, items.counts, bins.prices, called, strict=True)
+    columns = zip(items.resources, items.capacity, zip(*items.sizes, strict=True), strict=True)
+    notes = [
+        _note(miss, quoted(name), f"the {quoted(name)} of a bin", most)
+        for name, most, sizes in columns
+        for miss in near_misses(most, sizes, items.counts)
+    ]
+    if not bins.solved:
+        notes.append("the lower bound is by the sizes alone, as the configuration program was not solved")
     return encode_answer(
         "throughput_items",
         items,
         names=items.resources,
         items=sum(items.counts),
-        at_least=least.lower,
-        at_most=least.upper,
-        exact=least.lower == least.upper,
+        at_least=bins.lower,
+        at_most=bins.upper,
+        exact=bins.lower == bins.upper,
         kinds=[{"size": size, "count": count, "price": price, "called": names} for size, count, price, names in rows],
         packing=[
             {"bins": number, "places": {str(k): places for k, places in enumerate(column) if places}}
-            for _, column, number in least.columns
+            for column, number in bins.columns
         ],
+        notes=notes or None,
     )
 
 
 def items_lines(answer: Answer) -> list[str]:
     """Return the answer as text."""
-    number = (
-        f"{answer.at_least:,}, exactly" if answer.exact else f"at least {answer.at_least:,}, at most {answer.at_most:,}"
-    )
     lines = [
-        f"bins for {many(answer.items, 'item')} of {many(len(answer.kinds), 'kind')}: {number}",
-        "  lower bound: the configuration program over all resources, exact; upper bound: the packing below",
+        f"bins for {many(answer.items, 'item')} of {many(len(answer.kinds), 'kind')}: {_between(answer)}",
+        "  lower bound: the configuration program over all resources; upper bound: the packing below",
+        *(f"  note: {note}" for note in answer.notes or []),
         "",
     ]
     for filled in answer.packing[:MOST_SHOWN]:

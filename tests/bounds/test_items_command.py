@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bounds.adversary import items as adversary_items
 from bounds.adversary.documents import items_of
-from bounds.adversary.items import fewest_packing
+from bounds.adversary.items import Items, bounds_of, contents, fewest_packing
 from bounds.cli import run
+from bounds.cli.throughput import bins_of_jobs
 from bounds.views.answers import Answer, schema
 from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
 from theory.errors import InputError
 from theory.exact.columns.cutting_stock import stock
-from theory.files.items import ItemList, parse_items
-from theory.greedy import servers
+from theory.files.items import ItemList, has_items, parse_items
+from theory.files.sizes import parse_sizes
+from theory.greedy import counted, whole
+from theory.numbers import text
 
 CAPACITY = (6, 5)
 ROWS = st.lists(st.tuples(st.integers(0, CAPACITY[0]), st.integers(0, CAPACITY[1])).filter(any), min_size=1, max_size=7)
@@ -105,7 +112,7 @@ def test_halves_and_thirds_have_a_common_unit() -> None:
 
 def test_many_kinds_are_packed_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounded up, the vertex has nearly a bin for each kind; where the search finds nothing, packings come near."""
-    monkeypatch.setattr(servers, "_whole", lambda *_: None)
+    monkeypatch.setattr(whole, "_searched", lambda *_: None)
     generator = random.Random(1)
     rows = [(generator.randint(1, 32), generator.randint(2, 128)) for _ in range(60)]
     found = items_answer(listed(rows, (64, 256)))
@@ -186,3 +193,133 @@ def test_bad_csv(text: str, line: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         parse_items({"items": {"capacity": {"cpu": 4, "memory": 4}, "csv": "i.csv"}}, "f", tmp_path)
     assert str(error.value).startswith(f"{tmp_path / 'i.csv'}{line}")
+
+
+def fewest(sizes: list[int], capacity: int) -> int:
+    """Return the fewest bins by dynamic programming over sets: (bins, content of the last one) of each set is least."""
+    best = {0: (1, 0)}
+    for chosen in range(1, 1 << len(sizes)):
+        ways = []
+        for i, size in enumerate(sizes):
+            if chosen >> i & 1:
+                bins, content = best[chosen ^ (1 << i)]
+                ways.append((bins, content + size) if content + size <= capacity else (bins + 1, size))
+        best[chosen] = min(ways)
+    return best[(1 << len(sizes)) - 1][0]
+
+
+def doors(sizes: list[int], capacity: int) -> dict[str, Any]:
+    """Return a list of items in each form that a file may have, in other units, orders and beside an idle resource."""
+    relative = [text(Fraction(size, capacity)) for size in sizes]
+    return {
+        "list": {"items": {"capacity": [capacity], "sizes": [[size] for size in sizes]}},
+        "table": {"items": {"capacity": {"w": 6 * capacity}, "sizes": [[6 * size] for size in reversed(sizes)]}},
+        "counts": {"sizes": {"counts": dict(Counter(relative))}},
+        "sizes": {"sizes": {"items": relative}},
+        "csv": {"items": {"capacity": {"w": text(Fraction(capacity, 7))}, "csv": "rows.csv"}},
+        "vectors": {"items": {"capacity": [capacity, capacity], "sizes": [[size, size // 2] for size in sizes]}},
+    }
+
+
+def bounds_behind(document: dict[str, Any], folder: Path) -> tuple[int, int]:
+    """Return what `packproof throughput` says of the bins, without the bounds of the workload."""
+    if has_items(document):
+        found = items_answer(parse_items(document, folder=folder))
+        return found.at_least, found.at_most
+    _, bins = bins_of_jobs(parse_sizes(document), None, None)
+    return bins.lower, bins.upper
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(8, 40).flatmap(
+        lambda c: st.tuples(st.just(c), st.lists(st.integers(c // 8, 3 * c // 4), min_size=1, max_size=10))
+    )
+)
+@example((29, [5, 6, 11, 14, 19]))
+def test_one_list_has_one_answer_in_every_file(case: tuple[int, list[int]]) -> None:
+    """Four forms of a list, a CSV, and beside a resource that never binds: one answer, and it holds the optimum."""
+    capacity, sizes = case
+    with TemporaryDirectory() as folder:
+        rows = [f"{text(Fraction(size, 7))},{number}" for size, number in Counter(sizes).items()]
+        (Path(folder) / "rows.csv").write_text("\n".join(["w,count", *rows]))
+        answers = {bounds_behind(document, Path(folder)) for document in doors(sizes, capacity).values()}
+    searched = bounds_of(Items(tuple((size,) for size in sizes), (capacity,), tuple(range(len(sizes)))))
+    answers.add((searched.lower, searched.upper))
+    assert len(answers) == 1
+    ((lower, upper),) = answers
+    assert lower <= fewest(sizes, capacity) <= upper
+    assert upper - lower <= 1, "on lists as short as these, the program with proper configurations is this near"
+
+
+def test_four_files_of_one_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """7 + 3 + 2 twice, 4 + 4 + 4 and 6 + 3 + 3 fill four bins of 12; First-Fit Decreasing uses five."""
+    for name, document in doors([2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 7, 7], 12).items():
+        if name != "csv":
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps(document))
+            assert run(["throughput", str(path)]) == 0
+            assert ": 4, exactly" in capsys.readouterr().out
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=6), st.randoms())
+def test_the_order_of_items_changes_nothing(rows: list[tuple[int, int]], generator: random.Random) -> None:
+    """Also where two resources bind, and if sizes are in other units."""
+    shuffled = [(10 * a, 3 * b) for a, b in rows]
+    generator.shuffle(shuffled)
+    first, second = items_answer(listed(rows, (12, 12))), items_answer(listed(shuffled, (120, 36)))
+    assert (first.at_least, first.at_most) == (second.at_least, second.at_most)
+
+
+def test_a_search_that_gives_up_is_decided_by_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four bins that are full, of which each item alone is a packing: the search may look at one place only."""
+    sizes = [7, 3, 2, 7, 3, 2, 4, 4, 4, 6, 3, 3]
+    alone = Items(tuple((size,) for size in sizes), (12,), tuple(range(len(sizes))))
+    monkeypatch.setattr(adversary_items, "NODES", 1)
+    packing, exact = fewest_packing(alone)
+    assert exact
+    assert max(packing) + 1 == 4
+    assert all(amount <= 12 for (amount,) in contents(alone.sizes, packing).values())
+
+
+def test_lists_beyond_the_program_are_bounded_by_their_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two of the larger ones share a bin; and where the program is not solved, the answer says so."""
+    monkeypatch.setattr(counted, "PROGRAM_CELLS", 1)
+    monkeypatch.setattr(counted, "FEW_KINDS", 1)
+    found = items_answer(listed([(51,), (52,), (53,), (2,)], (100,)))
+    assert (found.at_least, found.at_most) == (3, 3)
+    assert [note for note in found.notes if "by the sizes alone" in note]
+    assert_proved(found)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        (["0.1667"] * 6, "6 items of size 0.1667 exceed a bin by 0.0002 (0.02 % of it)"),
+        (["0.3333", "0.3334", "0.3334"], "3 items of size 0.3333 to 0.3334 exceed a bin by 0.0001"),
+        ([0.143] * 9, "7 items of size 0.143 exceed a bin by 0.001 (0.1 % of it)"),
+        (["0.1667"] * 5, ""),
+        (["0.1666"] * 6, ""),
+        (["1/6"] * 9, ""),
+        (["0.34"] * 3, ""),
+    ],
+)
+def test_sizes_that_nearly_fit_are_named(
+    sizes: list[Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"sizes": {"sizes": {"items": sizes}}, "list": {"items": {"capacity": [1], "sizes": [[s] for s in sizes]}}}
+    files["table"] = {"items": {"capacity": {"cpu": 1}, "sizes": [[s] for s in sizes]}}
+    for name, document in files.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(document))
+        assert run(["throughput", str(path)]) == 0
+        shown = capsys.readouterr().out
+        expected = said.replace("of size", "of cpu").replace("a bin", "the cpu of a bin") if name == "table" else said
+        assert (expected in shown) if said else ("note:" not in shown)
+
+
+def test_a_size_of_nothing_is_refused_in_words_that_allow_none() -> None:
+    with pytest.raises(InputError) as error:
+        parse_sizes({"items": {"capacity": [12], "sizes": [[3], [0]]}}, "f")
+    assert str(error.value) == "f: items.sizes[2]: expected a size above 0 and at most the capacity, 12, got 0"

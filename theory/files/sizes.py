@@ -189,7 +189,10 @@ def _relative_items(fields: Fields) -> Counter[Fraction]:
     for i, row in enumerate(rows, 1):
         (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
         if not 0 < size <= capacity:
-            fields.fail(f"sizes[{i}]", f"expected a size from 0 to the capacity, got {numbers.text(size)}")
+            most = numbers.text(capacity)
+            fields.fail(
+                f"sizes[{i}]", f"expected a size above 0 and at most the capacity, {most}, got {numbers.text(size)}"
+            )
         counts[size / capacity] += 1  # servers of a law of sizes have capacity 1
     fields.finish()
     return counts

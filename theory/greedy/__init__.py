@@ -14,7 +14,7 @@ __getattr__, __all__ = doors(
             "sequential_greedy",
         ),
         "optimal": ("AssignmentProgram", "OptimalAssignment", "Solution", "optimal_assignment", "solve"),
-        "servers": ("greedy_placement", "least_servers", "lemma_b1_bound"),
+        "servers": ("fewest_bins", "greedy_placement", "least_servers", "lemma_b1_bound"),
         "workload_scaling": ("Scaling", "scaling"),
     },
 )

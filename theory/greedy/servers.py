@@ -7,24 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-import highspy
-import numpy as np
-
-from theory.errors import InputError, TooLargeError
-from theory.exact.columns import ConfigurationColumns, PoolColumn, largest_first, slots_of, trimmed
+from theory.errors import InputError
+from theory.exact.columns import ConfigurationColumns
 from theory.exact.knapsack import reduced, weight
 from theory.exact.programs import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
-from theory.instance import Additive, Configuration, Instance
+from theory.greedy.counted import Bins, one_resource_bins
+from theory.greedy.whole import MOST_JOBS, servers_for, whole_servers
+from theory.instance import Additive, Configuration, Instance, additive
 from theory.numbers import ceiling, total
-
-MOST_JOBS = 10**14
-"""Most jobs of a type: the solver takes no coefficient of 10^15 or above."""
-MILP_COLUMNS = 2_000
-"""Columns, by reduced cost, among which whole servers are looked for."""
-
-MILP_NODES = 500
-"""Nodes of that search, some seconds of work: by a limit of time the upper bound would depend on the machine's load."""
 
 
 @dataclass(frozen=True)
@@ -229,47 +220,67 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     proof = cover.on(instance, lower - 1)
     prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
     vertex = cover.on(instance, lower)
-    amounts = cover.columns.amounts(vertex.primal)
-    best = trimmed([(p, k, Fraction(ceil(amount))) for p, k, amount in amounts], need)
-    upper = _servers_for(instance, best)
-    if upper > lower:
+
+    def ranked() -> list[tuple[int, Configuration]]:
         width = len(need)
         worth = {
             (p, k): vertex.dual[width + p] - total(a * b for a, b in zip(vertex.dual[:width], k, strict=True))
             for p, k, _ in cover.columns.items()
         }
-        candidate = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
-        if candidate is not None and _servers_for(instance, candidate) < upper:
-            best, upper = candidate, _servers_for(instance, candidate)
+        return sorted(worth, key=lambda item: worth[item])
+
+    best = whole_servers(instance, need, cover.columns.amounts(vertex.primal), lower, ranked)
+    upper = servers_for(instance, best)
     if upper > lower and len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
-        floors = [(k, floor(amount)) for _, k, amount in amounts if amount >= 1]
-        for begun in (floors, []):
-            missing = [max(0, jobs - sum(k[j] * number for k, number in begun)) for j, jobs in enumerate(need)]
-            added = (part.tolist() for part in largest_first(space, missing, divisible=False))
-            servers = [*begun, *((tuple(k), number) for k, number in zip(*added, strict=True))]
-            packed = trimmed([(0, k, Fraction(number)) for k, number in servers], need)
-            if _servers_for(instance, packed) < upper:
-                best, upper = packed, _servers_for(instance, packed)
-    if upper > lower:
-        lower = max(lower, _proper_bound(instance, need))
+        counted = one_resource_bins(space, need)
+        if counted is not None:
+            lower = max(lower, counted.lower)
+            if counted.upper < upper:
+                best, upper = [(0, k, Fraction(number)) for k, number in counted.columns], counted.upper
     return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best), priced)
 
 
-def _proper_bound(instance: Instance, need: Sequence[int]) -> int:
-    """Return the servers that jobs need by proper configurations, 0 where not one resource of one pool binds."""
-    from theory.exact.columns import bins  # only where the bounds do not meet
+def fewest_bins(instance: Instance, counts: Sequence[int], cells: int | None = None, *, asked: bool = False) -> Bins:
+    """Bound the fewest bins for a list of items from both sides, with the packing and the prices that prove it.
 
+    It is the one answer to this question, however the list is written: the order and the names of the kinds, the units
+    of the resources and resources that never bind change nothing.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of one pool: its servers are the bins, its types the kinds of items.
+    counts : sequence of int, shape (J,)
+        Items of each kind.
+    cells, asked
+        For one resource, as in `theory.greedy.counted.one_resource_bins`.
+
+    Notes
+    -----
+    Where one resource binds, by `one_resource_bins`; where several do, by `least_servers`.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> bounds = fewest_bins(additive([12, 10], [[5, 1], [7, 6]]), [10, 8])
+    >>> bounds.lower, bounds.upper
+    (9, 9)
+    """
     space = instance.pools[0].space
-    if len(instance.pools) > 1 or not isinstance(space, Additive):
-        return 0
-    small = reduced(space, [j for j, amount in enumerate(need) if amount])
-    if len(small.capacity) != 1:
-        return 0
-    try:
-        programs = bins([size for (size,) in small.demands], [need[j] for j in small.types], small.capacity[0])
-    except TooLargeError:
-        return 0
-    return 0 if programs is None else ceiling(programs[1].servers)
+    if not isinstance(space, Additive):
+        raise TypeError("items have sizes, so that bins are additive")
+    counted = one_resource_bins(space, counts, cells, asked=asked)
+    if counted is not None:
+        return counted
+    small = reduced(space, [j for j, number in enumerate(counts) if number])
+    kinds = sorted(zip(small.demands, small.types, strict=True), reverse=True)
+    places = [j for _, j in kinds]
+    if not places:
+        return Bins(0, 0, (), (Fraction(0),) * len(counts))
+    binding = additive(small.capacity, [demand for demand, _ in kinds])
+    least = least_servers(binding, [Fraction(counts[j]) for j in places])
+    columns = tuple((k, number) for _, k, number in least.columns)
+    return Bins(least.lower, least.upper, columns, least.slot_prices).of_kinds(places, len(counts))
 
 
 class _Cover:
@@ -290,41 +301,3 @@ class _Cover:
 
     def on(self, instance: Instance, servers: int) -> Vertex:
         return self.multiple([floor(pool.share * servers) for pool in instance.pools])
-
-
-def _servers_for(instance: Instance, columns: Sequence[PoolColumn]) -> int:
-    used = [Fraction(0)] * len(instance.pools)
-    for p, _, number in columns:
-        used[p] += number
-    return max(ceiling(number / pool.share) for number, pool in zip(used, instance.pools, strict=True))
-
-
-def _whole(
-    instance: Instance, columns: Sequence[tuple[int, Configuration]], need: Sequence[int]
-) -> list[PoolColumn] | None:
-    """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead."""
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("mip_max_nodes", MILP_NODES)
-    width, infinity = len(need), highspy.kHighsInf
-    for amount in need:
-        highs.addRow(float(ceil(amount)), infinity, 0, np.empty(0, np.int32), np.empty(0))
-    for _ in instance.pools:
-        highs.addRow(-infinity, 0.0, 0, np.empty(0, np.int32), np.empty(0))
-    shares = np.array([-float(pool.share) for pool in instance.pools])
-    highs.addCol(1.0, 0.0, infinity, len(shares), np.arange(width, width + len(shares), dtype=np.int32), shares)
-    for p, k in columns:
-        used = [j for j, slots in enumerate(k) if slots]
-        rows = np.array([*used, width + p], np.int32)
-        highs.addCol(0.0, 0.0, infinity, len(rows), rows, np.array([*(k[j] for j in used), 1], np.float64))
-    everything = np.arange(len(columns) + 1, dtype=np.int32)
-    highs.changeColsIntegrality(len(everything), everything, np.full(len(everything), highspy.HighsVarType.kInteger))
-    highs.run()
-    values = highs.getSolution().col_value
-    if len(values) != len(columns) + 1:
-        return None
-    chosen = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
-    have = slots_of([(k, number) for _, k, number in chosen], width)
-    if any(slots < amount for slots, amount in zip(have, need, strict=True)):
-        return None
-    return trimmed(chosen, need)

@@ -51,12 +51,16 @@ class Stock:
         At least 0; no configuration is worth more than 1, and the demand is worth `servers`.
     rounds : int
         Of column generation, with those of the program that it began from.
+    columns : tuple of pattern
+        Every configuration that the program has, those first whose slots are worth most at the prices: whole servers
+        are looked for among them.
     """
 
     servers: Fraction
     patterns: tuple[tuple[Pattern, Fraction], ...]
     prices: tuple[Fraction, ...]
     rounds: int
+    columns: tuple[Pattern, ...] = ()
 
 
 def stock(
@@ -262,4 +266,6 @@ class CuttingStock(ConfigurationColumns):
     def _answer(self, vertex: Vertex, prices: Sequence[Fraction]) -> Stock:
         used = [(k, x / self._unit) for (_, k), column in self._present.items() if (x := vertex.primal[column])]
         servers = total(price * d for price, d in zip(prices, self._demand, strict=True))
-        return Stock(servers, tuple(used), tuple(prices), self.rounds)
+        worth = {k: sum(float(prices[j]) * slots for j, slots in k) for _, k in self._present}
+        ranked = sorted(worth, key=lambda k: (-worth[k], k))
+        return Stock(servers, tuple(used), tuple(prices), self.rounds, tuple(ranked))
