@@ -139,7 +139,9 @@ def emptying_rates(
     if not any(rare):
         return _joint(configurations, rates, occupancy)
     lasting = [any(slow and slots for slow, slots in zip(rare, k, strict=True)) for k in configurations]
-    others = emptying_rates([k for k, lasts in zip(configurations, lasting, strict=True) if not lasts], rates, occupancy)
+    others = emptying_rates(
+        [k for k, lasts in zip(configurations, lasting, strict=True) if not lasts], rates, occupancy
+    )
     remaining = iter(others)
     return [
         emptying_rate(k, rates, occupancy) if lasts else next(remaining)
