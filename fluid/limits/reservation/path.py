@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -13,18 +14,21 @@ from numpy.typing import NDArray
 
 from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
-from fluid.limits.reservation.regimes import DrainRates, Masses, decide
+from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide
 from fluid.limits.reservation.segment import Segment, State
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
 
-MOST_SWITCHES = 100_000
+MOST_REGIMES, MOST_STEPS = 2_000, 20_000
+"""Regimes of a path, and steps of its integrator, between two changes of arrivals; a path that takes more is refused."""
 
-FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
-"""Times: where eight regimes in a row last less than the first, the fluid slides between regimes of which none
-is the mean. Each is then held for at least the second, which grows slowly to the third, and the path is not exact."""
+RECENT, RECURRENCES = 32, 3
+"""Where a regime is this often among so many before it, the fluid slides between regimes of which none is the mean."""
 
+HOLD, GROWTH, LONGEST_HOLD = 1e-9, 1.5, 2e-2
+"""Each is then held for the first, times the second for each time that one came back, up to the third, in shortest mean
+service times, unless it runs out of servers or slots before. The path is not exact."""
 
 ROUNDING = 1e-9
 """Part of the last time by which a time may lie beyond it: times are computed in floats."""
@@ -40,6 +44,8 @@ class FluidPath:
     segments : tuple of Segment
         One a regime; they meet at the switching times.
     until : float
+    coarser : callable
+        Returns the same path with less accuracy, by which the error is estimated.
 
     Notes
     -----
@@ -50,6 +56,21 @@ class FluidPath:
     model: Reservation
     segments: tuple[Segment, ...]
     until: float
+    coarser: Callable[[], FluidPath] = field(repr=False, compare=False)
+
+    @cached_property
+    def error(self) -> float:
+        """An estimate of the largest error of jobs and of servers in each configuration, per server.
+
+        The largest difference to the path with a tolerance `COARSER` times as large, at 200 times and all switches: an
+        estimate of that path's error, which is the larger one. The approximations that `exact` tells are no part of it.
+        """
+        coarse = self.coarser()
+        times = np.unique(np.concatenate((np.linspace(0.0, self.until, 200), self.switches)))
+        ours, theirs = self.masses(times), coarse.masses(times)
+        nothing = np.zeros(len(times))
+        apart = [ours.get(k, nothing) - theirs.get(k, nothing) for k in {**ours, **theirs}]
+        return max(float(np.abs(self.jobs(times) - coarse.jobs(times)).max()), float(np.abs(apart).max()))
 
     @property
     def switches(self) -> list[float]:
@@ -163,15 +184,25 @@ def fluid_path(
     rates : callable
         How fast draining configurations free servers: `emptying_rates` (exact) or
         `fluid.limits.reservation.draining.minimum_rates` (the paper-like simplification, wrong where draining limits).
+    tolerance : float
+        Relative error of a step of the integrator; `FluidPath.error` estimates what it comes to.
 
     Returns
     -------
     FluidPath
 
+    Raises
+    ------
+    InputError
+        Times of arrivals that do not increase, or a path that takes more than `MOST_REGIMES` regimes, or `MOST_STEPS`
+        steps of the integrator.
+
     Notes
     -----
     Jobs and followed configurations are closed forms in a regime; only configurations that drain by themselves are
-    integrated (DOP853). A switch is located to 1e-12. Source: packproof, the exact fluid limit of dynamic reservation
+    integrated, by DOP853, an embedded Runge-Kutta pair of order 8 with dense output, whose global error is in
+    proportion to the tolerance. A switch is located in the dense output, until the state moves by a thousandth of the
+    tolerance. Source: packproof, the exact fluid limit of dynamic reservation
     (beyond Theorem 6.1 of the auto-scaling paper, which proves the limit point).
 
     Examples
@@ -189,31 +220,69 @@ def fluid_path(
     if pieces[0][0] > 0 or any(later <= earlier for (earlier, _), (later, _) in pairwise(pieces)):
         raise InputError("arrivals: expected increasing times, the first 0")
     empty: Masses = {(0,) * model.types: 1.0}
-    jobs, masses = start if start is not None else (np.zeros(model.types), empty)
+    state = start if start is not None else (np.zeros(model.types), empty)
+    return _path(model, until, state, pieces, rates, tolerance, 1.0)
+
+
+COARSER, LONGER = 100.0, 2.0
+"""How much larger the tolerance is, and how much longer regimes are held, of the path by which an error is estimated."""
+
+
+def _path(
+    model: Reservation,
+    until: float,
+    start: State,
+    pieces: Sequence[tuple[float, Vector]],
+    rates: DrainRates,
+    tolerance: float,
+    longer: float,
+) -> FluidPath:
+    """Follow a path through the pieces of its arrivals."""
     segments: list[Segment] = []
+    jobs, masses = start
     ends = [t for t, _ in pieces[1:]] + [until]
     for (begin, rate), end in zip(pieces, ends, strict=True):
         state = jobs, _assigned(model, jobs, masses, rate)
-        for segment in _followed(model, begin, min(end, until), state, rate, rates, tolerance):
+        for segment in _followed(model, begin, min(end, until), state, rate, rates, tolerance, longer):
             segments.append(segment)
             jobs, masses = segment.end
-    return FluidPath(model, tuple(segments), until)
+
+    def coarser() -> FluidPath:
+        return _path(model, until, start, pieces, rates, COARSER * tolerance, LONGER * longer)
+
+    return FluidPath(model, tuple(segments), until, coarser)
 
 
 def _followed(
-    model: Reservation, begin: float, end: float, state: State, arrivals: Vector, rates: DrainRates, tolerance: float
+    model: Reservation,
+    begin: float,
+    end: float,
+    state: State,
+    arrivals: Vector,
+    rates: DrainRates,
+    tolerance: float,
+    longer: float,
 ) -> Iterator[Segment]:
-    """Yield the regimes from a state and a time on; InputError where they do not come to an end."""
-    time, short, regimes, steps = begin, 0, 0, 0
+    """Yield the regimes from a state and a time on; InputError where there are too many, or too many steps."""
+    time, again, regimes, steps = begin, 0, 0, 0
+    recent: deque[Regime] = deque(maxlen=RECENT)
     while time < end:
         regime = decide(model, *state, arrivals, rates)
         segment = Segment(model, time, state, regime, arrivals, rates, tolerance)
-        # Where eight switches in a row come at once, the regime is held for a time that grows: such a path switches
-        # infinitely often in the limit, and held stretches are reported as not exact.
-        hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
-        segment.advance(end, hold / model.pace)
-        short = short + 1 if (segment.stop - time) * model.pace < max(FLICKER, 4 * hold) else 0
+        # Where a regime comes back again and again, it is held for a time that grows: such a path switches infinitely
+        # often in the limit, and held stretches are reported as not exact.
+        again = again + 1 if recent.count(regime) >= RECURRENCES else max(0, again - 1)
+        recent.append(regime)
+        hold = min(HOLD * GROWTH**again, LONGEST_HOLD) / model.pace if again else 0.0
+        segment.advance(end, longer * hold, MOST_STEPS - steps)
         time, state = segment.stop, segment.end
+        regimes, steps = regimes + 1, steps + segment.steps
+        if time < end and (regimes >= MOST_REGIMES or steps >= MOST_STEPS):
+            count = f"{regimes:,} regimes" if regimes >= MOST_REGIMES else f"{steps:,} steps of its integrator"
+            raise InputError(
+                f"--until: expected an end of the fluid path that is reached within {count}, got {end:g}: they end at "
+                f"time {time:.6g}"
+            )
         yield segment
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -64,6 +65,11 @@ class Segment:
         if any(regime.blocked):
             jobs = np.where(regime.blocked, model.slots_of(masses.items()), jobs)
         return jobs, masses
+
+    @cached_property
+    def fastest(self) -> float:
+        """How much jobs and servers change at the start, per unit of time, at most."""
+        return max(float(np.abs(self._free(self._jobs)).max()), self._model.pace)
 
     @property
     def end(self) -> State:
@@ -130,18 +136,17 @@ class Segment:
             (regime.blocked[j] if k in spare else surely[j]) for k in regime.asked for j, slots in enumerate(k) if slots
         )
 
-    def advance(self, horizon: float, hold: float = 0.0) -> None:
-        """Go on to the next switch, or to the horizon; for a time to hold, whatever switches."""
+    def advance(self, horizon: float, hold: float, most: int) -> None:
+        """Go on to the next switch, to the horizon or for a number of steps; for a time to hold, whatever switches."""
         self.held = hold > 0
         free = min(horizon, self.start + hold)
         for before, after in self._integrated(horizon) if self.regime.drains else self._grid(horizon):
             if self._switches(before, after, free):
                 return
+            self.stop = after
+            if self.steps >= most:
+                return
         self.stop = horizon
-
-    def _decide(self, time: float) -> Regime:
-        jobs, masses = self.state(time)
-        return decide(self._model, jobs, masses, self.arrivals, self._rates)
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:
         """Yield the stretches of time that are looked at where the path is closed in form; they grow."""
@@ -152,26 +157,31 @@ class Segment:
             before, width = after, width * 1.2
 
     def _switches(self, before: float, after: float, free: float) -> bool:
-        """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
-        if before < free <= after and self._decide(free) != self.regime:
-            self.stop = free
-        elif after > free and self._decide(after) != self.regime:
-            self.stop = self._first_switch(max(before, free), after)
-        else:
-            return False
-        return True
+        """Move `stop` to the end of the regime, if a stretch has it, and return whether it does."""
+        middle = min(max(before, free), after)  # what ends a regime changes at `free`
+        for first, last in ((before, middle), (middle, after)):
+            if first < last and self._is_over(last, free):
+                self.stop = self._first_end(first, last, free)
+                return True
+        return False
 
-    def _first_switch(self, before: float, after: float) -> float:
-        """Return a time just behind the first switch of a stretch: by so little that the state hardly changes."""
-        state = self.state(after)
-        fastest = max(np.abs(self._free(state[0])).max(), self._model.pace)
-        # invariant: the regime holds at `before` and another one holds at `after`
-        while after - before > max(self.tolerance * MOVED / fastest, 2 * np.spacing(after)):
+    def _is_over(self, time: float, free: float) -> bool:
+        """Return whether the regime has ended by a time; one that is held up to `free`, only where it cannot go on."""
+        jobs, masses = self.state(time)
+        if time < free:
+            slots = self._model.slots_of(masses.items())
+            return bool(min(masses.values()) < -TOLERANCE or (jobs > slots + TOLERANCE).any())
+        return decide(self._model, jobs, masses, self.arrivals, self._rates) != self.regime
+
+    def _first_end(self, before: float, after: float, free: float) -> float:
+        """Return a time just behind the end of the regime: by so little that the state hardly changes."""
+        # invariant: the regime goes on at `before`, and is over at `after`
+        while after - before > max(self.tolerance * MOVED / self.fastest, 2 * np.spacing(after)):
             middle = 0.5 * (before + after)
-            if self._decide(middle) == self.regime:
-                before = middle
-            else:
+            if self._is_over(middle, free):
                 after = middle
+            else:
+                before = middle
         return after
 
     def _slope(self, time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
