@@ -144,7 +144,7 @@ class _Search:
             return
         seconds = until * self.budget.seconds - (time.monotonic() - self._began)
         try:
-            search(Budget(seconds, self.budget.report, self.budget.stage))
+            search(Budget(seconds, self.budget.report, self.budget.stage).begin())
         except OutOfTimeError:
             self.complete = False
 

@@ -36,6 +36,7 @@ HEAD = struct.Struct("dq")
 """Of the board: when the call of the rule began, and the length of the instance; 0 while there is none of it."""
 
 LISTENING = 0.1  # seconds between two looks at the clock, and at whether Ctrl-C was pressed
+COMPILING = 120.0  # seconds in which a patient search may be silent once more, after its first word: it compiles
 LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
 
 
@@ -66,6 +67,10 @@ class Wire(Watch):
         """Send how far the search is."""
         self._connection.send(("progress", progress))
 
+    def began(self) -> None:
+        """Send that the time limit of the search begins."""
+        self._connection.send(("began", None))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes of the search as one that says nothing."""
         return Watch, ()
@@ -94,7 +99,7 @@ def contained(
     overtime : float
         Seconds after that limit, or after Ctrl-C, at which the process is ended.
     patient : bool
-        Whether every report of progress after the limit gives it `overtime` again.
+        Whether every report of progress after the limit gives it `overtime` again, and the first one `COMPILING` more.
     report, warn : callable, optional
         Called with how far the search is; with one line if it was ended and its worst instance so far is returned.
 
@@ -173,6 +178,7 @@ def _answer(
 ) -> Any:
     """Listen to the process until it answers, ends, or has no time left."""
     deadline, passed_on, best = time.monotonic() + seconds + overtime, 0, None
+    compiling = COMPILING
     while time.monotonic() < deadline:
         if len(interrupts) > passed_on:
             if passed_on and not patient:
@@ -194,10 +200,13 @@ def _answer(
             raise content
         if kind == "improved":
             best = content
+        elif kind == "began":  # what came before was compiling, and the first instance
+            deadline = deadline if interrupts else max(deadline, time.monotonic() + seconds + overtime)
         elif report is not None:
             report(content)
         if patient:
-            deadline = max(deadline, time.monotonic() + overtime)
+            deadline = max(deadline, time.monotonic() + overtime + compiling)
+            compiling = 0.0
     if best is None and interrupts:
         raise KeyboardInterrupt
     stuck = f"{name}: {_overdue(board)}{_instance_on(board)}"

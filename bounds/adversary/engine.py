@@ -60,6 +60,9 @@ class Watch:
     def report(self, progress: str) -> None:
         """Take note of how far the search is."""
 
+    def began(self) -> None:
+        """Take note that the time limit begins."""
+
 
 class Space(ABC, Generic[Case]):
     """A family of instances."""
@@ -351,6 +354,8 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
     At the end of the budget, or on Ctrl-C, what was finished by then is in `climbs`.
     """
     length = ROUND[0]
+    climbs[0].go_on(budget, 1)  # compiles, here and for the processes, before the clock begins
+    budget.begin()
     while not any(climb.reached for climb in climbs):
         going = [i for i, climb in enumerate(climbs) if not climb.done]
         if not going:

@@ -135,7 +135,7 @@ def search_rule(
             worst = attack(
                 game.judge,
                 game.space,
-                budget=Budget(time_limit, wire.report),
+                budget=Budget(time_limit, wire.report, began=wire.began),
                 evaluations=evaluations,
                 surrogate=game.surrogate,
                 begin=game.begin,

@@ -10,6 +10,7 @@ assignment.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.adversary.budget import INTERRUPTED, Budget
+from bounds.adversary.budget import COMPILES, INTERRUPTED, Budget
 from bounds.adversary.contained import Wire, contained
 from bounds.adversary.engine import Found, Judged, Space, attack, on_grid, with_entry, without_entry
 from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
@@ -229,7 +230,8 @@ def break_policy(
     service : str
         In slots: ``geometric``, or ``deterministic`` for a fixed number of slots, under which there are traps.
     time_limit : float
-        Seconds for the search, which begin when the policy is compiled. The simulation at the end comes on top.
+        Seconds for the search, which begin when the policy is compiled and a first instance has been judged. The
+        simulation at the end comes on top.
     report : callable, optional
         Called with a short text from time to time.
     seed, evaluations, target
@@ -240,7 +242,7 @@ def break_policy(
     slotted = policy.model == "slotted"
     corner = next((space or OfferSpace(types, 1 if slotted else resources)).corners())
     if report is not None:
-        report(f"{policy.name}: starting")
+        report(f"{policy.name}: starting{COMPILES}")
     scenario = read_scenario(document_of(corner.at(Fraction(1)), {}), policy, Times(1, 2, 0), source="attack").scenario
     simulate(policy, scenario)
     end = Budget(time_limit, report)
@@ -264,6 +266,8 @@ def search_policy(
     """
 
     def searched(wire: Wire) -> Broken:
+        # in the search the instances are what takes time, so that it compiles before the first of them
+        os.environ.setdefault("PACKPROOF_COMPILE", "first")
         policy = policy_by_name(name)
         if policy.model == "slotted" and resources > 1:
             raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {resources}")
