@@ -142,3 +142,12 @@ def total(values: Iterable[Fraction]) -> Fraction:
 def ceiling(value: Fraction) -> int:
     """Least integer that is at least `value`."""
     return -(-value.numerator // value.denominator)
+
+
+def quantity(number: int, noun: str, plural: str = "") -> str:
+    """Return a number of things in words; the plural ends in s unless it is given.
+
+    >>> quantity(1, "row"), quantity(0, "row"), quantity(12345, "entry", "entries")
+    ('1 row', '0 rows', '12,345 entries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -11,6 +11,7 @@ from fluid.experiment.forecast import Forecast, forecast
 from fluid.experiment.grid import Cell, Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
+from theory.numbers import quantity
 
 
 def status_answer(grid: Grid, store: Store | None) -> Answer:
@@ -53,16 +54,18 @@ def status_lines(answer: Answer) -> list[str]:
     return lines
 
 
-def forecast_line(remaining: Forecast, workers: int = 1) -> str:
-    """Return how much of an experiment is left, as a line."""
+def forecast_line(remaining: Forecast, workers: int = 1, noun: str = "cell") -> str:
+    """Return how much of an experiment is left, as a line; `noun` is what is run."""
     # seconds are those of one processor
     seconds = remaining.seconds / workers
     minutes = round(seconds / 60)
     clock = f"{seconds:.2g} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min" if minutes > 90 else ""
-    on = "1 process" if workers == 1 else f"{workers} processes"
+    on = quantity(workers, "process", "processes")
     pace = "at the pace of finished cells" if remaining.measured else "a guess within a factor of ten"
     clock = clock or f"{minutes} min"
-    return f"{remaining.cells:,} cells to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
+    return (
+        f"{quantity(remaining.cells, noun)} to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
+    )
 
 
 def experiment_answer(grid: Grid, store: Store) -> Answer:
