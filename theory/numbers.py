@@ -144,10 +144,10 @@ def ceiling(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def quantity(number: int, noun: str, plural: str = "") -> str:
-    """Return a number of things in words; the plural ends in s unless it is given.
+def many(count: int, thing: str) -> str:
+    """Write a number of things.
 
-    >>> quantity(1, "row"), quantity(0, "row"), quantity(12345, "entry", "entries")
-    ('1 row', '0 rows', '12,345 entries')
+    >>> many(1, "server"), many(1200, "server")
+    ('1 server', '1,200 servers')
     """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

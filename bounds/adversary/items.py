@@ -16,7 +16,7 @@ import numpy as np
 from bounds.adversary.answers import answer_of, most_of, shown
 from bounds.adversary.engine import Found, Judged, Space, in_order, on_grid, with_entry
 from theory.errors import InputError
-from theory.numbers import texts
+from theory.numbers import many, texts
 
 Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
@@ -80,7 +80,7 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):
         answer = "more" if len(places) > most else shown(places)
         raise InputError(
-            f"{name}: expected one whole number, its bin, for each of {most} items, got {answer} ({items})"
+            f"{name}: expected one whole number, its bin, for each of {many(most, 'item')}, got {answer} ({items})"
         )
     packing = numbered(list(map(int, places)))
     for place, amounts in contents(items.sizes, packing).items():

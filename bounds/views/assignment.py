@@ -19,7 +19,7 @@ from theory.greedy.optimal import Column, Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
-from theory.numbers import text
+from theory.numbers import many, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,9 +168,9 @@ def worst_lines(worst: WorstInstance) -> list[str]:
     if worst.exact:
         verdict = "no workload is worse (every order of exhaustion decided exactly)"
     elif worst.complete:
-        verdict = f"worst of {worst.starts} starts; a local search, so worse instances may exist"
+        verdict = f"worst of {many(worst.starts, 'start')}; a local search, so worse instances may exist"
     else:
-        verdict = f"stopped early after {worst.starts} starts; best so far"
+        verdict = f"stopped early after {many(worst.starts, 'start')}; best so far"
     lines = [f"ratio     {short(worst.ratio)}, attained"]
     if worst.infimum != worst.ratio:
         lines.append(f"infimum   {short(worst.infimum)}, approached as rewards go to their ties")

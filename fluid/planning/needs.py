@@ -24,6 +24,7 @@ from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
+from theory.numbers import many
 
 FINEST = 1000
 """Denominator of the mean number of jobs in service, from which workloads are made."""
@@ -160,7 +161,7 @@ class Trials:
             instance = log.instance.with_workload(means)
             model = LossScenario if policy.model == "loss" else QueueScenario
             pairs.append((policy, model(instance, servers, log.until, log.warmup, jobs=log.jobs)))
-            self.say(f"{policy.name} on {servers:,} servers")
+            self.say(f"{policy.name} on {many(servers, 'server')}")
         runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
         return [_attained(*pair, run) for pair, run in zip(pairs, runs, strict=True)]
 

@@ -17,6 +17,7 @@ from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide,
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
+from theory.numbers import many
 
 MOST_SWITCHES = 100_000
 
@@ -254,7 +255,8 @@ def state_of(
         return slots, masses
     present = np.asarray(jobs, dtype=float)
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
-        raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
+        numbers = many(model.types, "number")
+        raise InputError(f"jobs: expected {numbers}, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses
 
 
