@@ -138,7 +138,7 @@ def __getattr__(name: str) -> Any:
         warnings.warn(f"packproof.{name} is now packproof.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
         return __getattr__(RENAMED[name])
     if name in ROOMS:
-        value: Any = _loaded(ROOMS[name])
+        value: Any = _room(name)
     elif name in _HOME:
         value = getattr(_loaded(_HOME[name]), _CALLED.get(name, name))
     else:
@@ -163,6 +163,26 @@ def _loaded(module: str) -> Any:
             "install packproof without --editable, or run it from another folder"
         )
     return imported(module)
+
+
+class _Room(ModuleType):
+    """A room: whoever calls it learns what to call."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        """Refuse to be called."""
+        del arguments, named
+        room, module = next((name, module) for name, module in ROOMS.items() if self.__name__.endswith(module))
+        functions = [name for name in _NAMES.get(module) or self.__all__ if name.islower()]
+        some = ", ".join(f"{room}.{name}" for name in functions[:8])
+        raise TypeError(f"packproof.{room} is a module, not a function: call a function of it ({some}, ...)")
+
+
+def _room(name: str) -> Any:
+    """Load a room."""
+    room = _loaded(ROOMS[name])
+    if name != "testing":  # pytest would collect what can be called by such a name
+        room.__class__ = _Room
+    return room
 
 
 def __dir__() -> list[str]:
@@ -233,7 +253,7 @@ class _Rooms:
 
     def exec_module(self, module: ModuleType) -> None:
         """Let the room stand under its second name."""
-        sys.modules[module.__name__] = _loaded(ROOMS[module.__name__.partition(".")[2]])
+        sys.modules[module.__name__] = _room(module.__name__.partition(".")[2])
 
 
 sys.meta_path.append(_Rooms())

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import index
 
 from theory.errors import ArgumentError, InputError, expect
-from theory.numbers import to_integers
+from theory.numbers import many, to_integers
 from theory.shown import Shown
 
 Configuration = tuple[int, ...]
@@ -202,7 +202,7 @@ def _numbers(
     """Return exact numbers of at least 0, or greater, one a type; a float means its shortest decimal text."""
     _expect_list(values, name, "numbers, one a type")
     if len(values) != count:
-        raise InputError(f"{name}: expected {count} numbers, one a type, got {len(values)}")
+        raise InputError(f"{name}: expected {many(count, 'number')}, one a type, got {len(values)}")
     try:
         exact = [Fraction(repr(value)) if isinstance(value, float) else Fraction(value) for value in values]
     except (ValueError, TypeError, ZeroDivisionError):

@@ -142,3 +142,12 @@ def total(values: Iterable[Fraction]) -> Fraction:
 def ceiling(value: Fraction) -> int:
     """Least integer that is at least `value`."""
     return -(-value.numerator // value.denominator)
+
+
+def many(count: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> many(1, "server"), many(1200, "server")
+    ('1 server', '1,200 servers')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

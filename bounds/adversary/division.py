@@ -13,7 +13,7 @@ from bounds.adversary.answers import answer_of, is_short, most_of, shown
 from bounds.adversary.engine import Judged, Row, Space, with_entry, without_entry
 from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
 from theory.errors import InputError
-from theory.numbers import texts, total
+from theory.numbers import many, texts, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import infeasibility
 from theory.sharing.model import Cluster, cluster
@@ -117,7 +117,7 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about
         lambda: [most_of(row, servers) for row in most_of(rule(given), users)], name, about, (InputError,)
     )
     if len(tasks) != users or any(len(row) != servers for row in tasks):
-        raise InputError(f"{name}: expected tasks of {users} users on {servers} servers")
+        raise InputError(f"{name}: expected tasks of {many(users, 'user')} on {many(servers, 'server')}")
     if any(type(x) not in (Fraction, int) or not is_short(x) for row in tasks for x in row):
         raise InputError(f"{name}: expected exact numbers of tasks (Fraction) of few digits, got {shown(tasks)}")
     exact = [[Fraction(x) for x in row] for row in tasks]

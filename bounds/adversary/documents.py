@@ -15,7 +15,7 @@ from theory.files.clusters import cluster_document, parse_cluster
 from theory.files.document import Fields
 from theory.files.instances import instance_document, parse_instance
 from theory.instance import Additive, Instance
-from theory.numbers import texts, to_integers
+from theory.numbers import many, texts, to_integers
 from theory.sharing.model import Cluster
 
 
@@ -89,7 +89,7 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
         packing = _row(fields, "packing", "the bin of each item")
     fields.finish()
     if len(packing) != len(rows):
-        fields.fail("packing", f"expected the bin of each of {len(rows)} items")
+        fields.fail("packing", f"expected the bin of each of {many(len(rows), 'item')}")
     for place, amounts in contents(rows, packing).items():
         if any(amount > limit for amount, limit in zip(amounts, capacity, strict=True)):
             fields.fail(

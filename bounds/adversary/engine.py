@@ -17,6 +17,7 @@ import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, OVERTIME, Budget, OutOfTimeError
 from fluid.parallel import run_all
+from theory.numbers import many
 from theory.shown import Shown
 
 Case = TypeVar("Case")
@@ -281,7 +282,7 @@ class Climb(Generic[Case]):
         end = None if number is None else self.count + number
         while not self.done and (end is None or self.count < end):
             value = "" if self.worst is None else f", worst {float(self.least):.6f}"
-            budget.spend(f"{self.count} instances judged{value}")
+            budget.spend(f"{many(self.count, 'instance')} judged{value}")
             self._look(self._next())
 
     def _next(self) -> Case:
@@ -370,7 +371,7 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
         best, count = _worst_of(climbs), sum(climb.count for climb in climbs)
         if best.worst is not None:
             watch.improved(Found(*best.worst, count, tuple(best.history), complete=False))
-        budget.spend(f"{count} instances judged, worst {float(best.least):.6f}")
+        budget.spend(f"{many(count, 'instance')} judged, worst {float(best.least):.6f}")
         if late:
             raise OutOfTimeError
         length = min(2 * length, ROUND[1])

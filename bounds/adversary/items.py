@@ -20,7 +20,7 @@ from theory.errors import InputError
 from theory.greedy.counted import Bins
 from theory.greedy.servers import fewest_bins
 from theory.instance import additive
-from theory.numbers import texts
+from theory.numbers import many, texts
 
 Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
@@ -84,7 +84,7 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):
         answer = "more" if len(places) > most else shown(places)
         raise InputError(
-            f"{name}: expected one whole number, its bin, for each of {most} items, got {answer} ({items})"
+            f"{name}: expected one whole number, its bin, for each of {many(most, 'item')}, got {answer} ({items})"
         )
     packing = numbered(list(map(int, places)))
     for place, amounts in contents(items.sizes, packing).items():

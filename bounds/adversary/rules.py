@@ -11,6 +11,7 @@ from typing import Any
 from theory.errors import InputError
 from theory.files.code import digest_of, module_of
 from theory.files.places import names_own_code
+from theory.numbers import many
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, Matrix
 
@@ -51,7 +52,7 @@ def tasks_by(mechanism: str, divided: Cluster) -> Matrix:
     if len(allocation.cluster.servers) != len(divided.servers):
         raise InputError(f"{mechanism} pools all servers, so it is attacked on one (--bins 1)")
     if not allocation.exact:
-        shared = f"{len(divided.users)} users on {len(divided.servers)} servers"
+        shared = f"{many(len(divided.users), 'user')} on {many(len(divided.servers), 'server')}"
         raise InputError(f"{mechanism} has no exact allocation of a cluster that the search met ({shared})")
     return allocation.tasks
 

@@ -25,6 +25,7 @@ from bounds.cli.options import (
     refuse_unused,
 )
 from theory.errors import InputError
+from theory.numbers import many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,7 +125,7 @@ def times_of(text: str | None) -> NDArray[np.float64] | None:
 def checked_size(size: int, capacity: int, name: str = "--size") -> int:
     """Refuse a number of cores that the cluster does not have."""
     if not 1 <= size <= capacity:
-        raise InputError(f"{name}: expected from 1 to the capacity, {capacity} cores, got {size}")
+        raise InputError(f"{name}: expected from 1 to the capacity, {many(capacity, 'core')}, got {size}")
     return size
 
 
@@ -347,10 +348,11 @@ def arrival_at(
     used = sum(tenant.cores for tenant in tenants)
     if used > cluster.capacity:
         name = "--active" if state is None else str(state)
-        raise InputError(f"{name}: expected at most the capacity, {cluster.capacity} cores, got {used} in all")
+        raise InputError(f"{name}: expected at most the capacity, {many(cluster.capacity, 'core')}, got {used} in all")
     fits = used + cores <= cluster.capacity
     if not fits:
-        print(f"{used} cores and {cores} more do not fit {cluster.capacity}: no policy may accept", file=sys.stderr)
+        taken = many(used, "core")
+        print(f"{taken} and {cores} more do not fit {cluster.capacity}: no policy may accept", file=sys.stderr)
     return tenants, arrival, fits
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from bounds.cli.options import (
     refuse_unused,
     to_store,
 )
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Kind(StrEnum):
@@ -160,9 +163,7 @@ def attack(
     from theory.files.instances import write_tables
 
     how: dict[str, Any] = {"seed": seed, "time_limit": time_limit, "evaluations": evaluations}
-    how["target"] = None if target is None else read_number("--target", target)
-    if evaluations is None and target is None:
-        refuse_endless(time_limit, "without --evaluations and --target")
+    how["target"] = _target(target, evaluations, time_limit)
     tied = rewards is Rewards.proportional
     measure = SYNONYMS.get(measure, measure)
     options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}
@@ -190,6 +191,13 @@ def attack(
     if certificate is not None:
         write_certificate(certificate, attack_certificate(worst.case, worst.judged))
     show(attack_answer(attacked), lambda: [*attack_lines(attacked), *again], as_json=as_json)
+
+
+def _target(text: str | None, evaluations: int | None, time_limit: float) -> Fraction | None:
+    """Read the target; a search that nothing ends is refused."""
+    if text is None and evaluations is None:
+        refuse_endless(time_limit, "without --evaluations and --target")
+    return None if text is None else read_number("--target", text)
 
 
 def _refuse_what_has_no_meaning(kind: Kind | None, measure: str, given: dict[str, bool], *, tied: bool) -> None:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from fluid.experiment.store import Store
 
 
-LONG = 30.0  # seconds of one processor from which an estimate is given before an experiment runs
-
-
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]
 StoreFile = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.", show_default=False)
@@ -146,7 +143,7 @@ def _show_status(path: Path, store: Path, *, as_json: bool) -> None:
 def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> bool:
     """Run the cells that the store does not hold, after a forecast on stderr; return False after Ctrl-C."""
     from bounds.views.experiment import forecast_line
-    from fluid.experiment.forecast import forecast
+    from fluid.experiment.forecast import LONG, forecast
     from fluid.experiment.run import run_experiment
     from fluid.parallel import processors
 

@@ -11,6 +11,7 @@ from bounds.cli.app import app, completed_by, print_json, show
 from bounds.cli.options import JsonFlag, named_values, read_number, to_write
 from theory.errors import InputError
 from theory.files.answer import print_answer
+from theory.numbers import many
 
 
 @app.command(
@@ -79,7 +80,8 @@ def instance(
     if out is not None:
         write_tables(out, document)
         if not as_json:
-            print_answer(f"{out}: {len(parsed.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
+            of_pools = f", {len(pools)} pools" if len(pools) > 1 else ""
+            print_answer(f"{out}: {many(len(parsed.types), 'type')}{of_pools}")
             return
     print_json(document) if as_json else print_answer(tables_toml(document), end="")
 

@@ -20,6 +20,7 @@ from bounds.cli.options import (
     to_write,
 )
 from theory.errors import InputError, TooLargeError, listed
+from theory.numbers import many
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -126,8 +127,8 @@ def _headroom(
     if not intensity.holds:
         return None, "none: the region does not hold the workload"
     if not (types <= HEADROOM_TYPES if wanted is None else wanted):
-        return None, f"not computed for {types} types: ask with --headroom"
-    say(f"head-room of {types} types ...")
+        return None, f"not computed for {many(types, 'type')}: ask with --headroom"
+    say(f"head-room of {many(types, 'type')} ...")
     try:
         return program.headroom(), None
     except TooLargeError as error:
@@ -141,7 +142,7 @@ def _facets(instance: Instance, most: int | None, say: Callable[[str], None]) ->
     types = len(instance.types)
     limit = (SIMPLICES if types <= FACET_TYPES else 0) if most is None else most
     if limit == 0:
-        return None, f"not computed for {types} types: ask with --facets N"
+        return None, f"not computed for {many(types, 'type')}: ask with --facets N"
     say("facets ...")
     try:
         return region_facets(instance, limit=limit, report=say), None

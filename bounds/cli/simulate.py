@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fluid.files.scenarios import Given, Times
     from fluid.simulation.policy_interface import Policy
     from fluid.simulation.results import Result
+    from fluid.simulation.scenario import Scenario
 
 
 class Simulate(Command):
@@ -213,6 +214,7 @@ class _Runs(NamedTuple):
                 scenario = read_scenario(self.document, policy, self.times, **how_read)
                 for line in warnings_before(scenario, policy, self.instance):
                     print(line, file=sys.stderr)
+                _tell_forecast(self.instance, scenario.scenario, replications, self.how["engine"])
                 if self.store is None:
                     result = run_replications(policy, scenario.scenario, workers=-1, **how)
                 else:
@@ -226,6 +228,18 @@ class _Runs(NamedTuple):
                 scenarios.append(scenario)
                 results.append(result)
         return scenarios, results
+
+
+def _tell_forecast(source: Path, scenario: Scenario, replications: int, engine: str) -> None:
+    """Print on stderr about how long replications take, where that is long; those that a store holds are among them."""
+    from bounds.views.experiment import forecast_line
+    from fluid.experiment.forecast import LONG, forecast_runs
+    from fluid.parallel import processors
+
+    ahead = forecast_runs(scenario, replications)
+    if ahead.seconds > LONG:
+        workers = processors() if engine == "local" else 1
+        print(f"{source}: {forecast_line(ahead, min(workers, replications), 'replication')}", file=sys.stderr)
 
 
 def _compare(

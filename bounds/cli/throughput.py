@@ -14,6 +14,7 @@ import typer
 from bounds.cli.app import app, progress, show, write_certificate
 from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, read_number
 from theory.errors import InputError
+from theory.numbers import many
 
 if TYPE_CHECKING:
     from theory.files.sizes import Sizes
@@ -119,7 +120,7 @@ def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> No
 
     items = parse_items(document, str(path), path.parent)
     with progress() as say:
-        say(f"configuration program of {len(items.counts):,} kinds of items")
+        say(f"configuration program of {many(len(items.counts), 'kind')} of items")
         answer = items_answer(items)
     show(answer, lambda: items_lines(answer), as_json=as_json)
 
@@ -133,7 +134,8 @@ def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:
         try:
             for best in brackets(sizes.law, distance, exact_cells=cells):
                 lower, upper = float(sizes.servers * best.lower), float(sizes.servers * best.upper)
-                say(f"{best.history[-1][0]} cells: between {lower:.6g} and {upper:.6g}, gap {float(best.gap):.3%}")
+                cut = many(best.history[-1][0], "cell")
+                say(f"{cut}: between {lower:.6g} and {upper:.6g}, gap {float(best.gap):.3%}")
         except KeyboardInterrupt:
             if best is None:
                 raise
@@ -141,7 +143,7 @@ def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:
     assert best is not None
     if distance == 0 and best.gap and not sizes.law.pieces:
         allowed = "allow more with --exact-cells, or use coarser sizes"
-        print(f"not exact: it takes more than {cells:,} cells: {allowed}", file=sys.stderr)
+        print(f"not exact: it takes more than {many(cells, 'cell')}: {allowed}", file=sys.stderr)
     return best
 
 
@@ -159,9 +161,6 @@ def bins_of_jobs(sizes: Sizes, jobs: int | None, cells: int | None) -> tuple[int
     instance, counts = additive([units], [[int(size * units)] for size, _ in law.atoms]), list(map(int, exact))
     bins = fewest_bins(instance, counts, cells, asked=jobs is not None)
     if bins.proper is None and jobs is None:
-        print(
-            f"bins: the configuration program of {len(counts):,} sizes on a grid of {units:,} units is not solved:"
-            " ask with --jobs N",
-            file=sys.stderr,
-        )
+        program = f"the configuration program of {many(len(counts), 'size')} on a grid of {many(units, 'unit')}"
+        print(f"bins: {program} is not solved: ask with --jobs N", file=sys.stderr)
     return sum(counts), bins

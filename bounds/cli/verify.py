@@ -14,6 +14,7 @@ from bounds.cli.endings import PLEASE, ended
 from bounds.cli.options import EngineOption, JsonFlag, refuse_unused
 from theory.errors import FAULT, InputError
 from theory.files.answer import print_answer
+from theory.numbers import many
 
 if TYPE_CHECKING:
     from bounds.claims import Checked
@@ -129,4 +130,4 @@ def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> 
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:
-        print_answer(f"{bare} of {len(identities)} claims have no picture")
+        print_answer(f"{bare} of {many(len(identities), 'claim')} {'has' if bare == 1 else 'have'} no picture")

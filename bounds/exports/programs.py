@@ -24,6 +24,7 @@ from bounds.exports.document import (
     rationals,
 )
 from theory.errors import TooLargeError
+from theory.numbers import many
 
 MAX_COLUMNS = 20_000
 """Most maximal configurations, over all pools, that a program lists; beyond, it has the certificate's columns only."""
@@ -102,7 +103,7 @@ class _Servers:
         number = sum(map(len, self.columns))
         if self.complete:
             return f"over all configurations (the {number:,} maximal ones are listed)"
-        return f"over the {number:,} configurations that the certificate lists, which are not all"
+        return f"over the {many(number, 'configuration')} that the certificate lists, which are not all"
 
 
 def servers_of(model: checker.Model, listed: Sequence[tuple[int, Configuration]]) -> _Servers:

@@ -1,6 +1,6 @@
 """The property-test kit (``packproof.testing``): strategies for hypothesis, and assertions for authors of rules.
 
-Needs hypothesis (extra ``test``). No other room imports this one.
+Needs hypothesis (extra ``testing``). No other room imports this one.
 
 Examples
 --------
@@ -14,7 +14,12 @@ Examples
 >>> test_first_fit()
 """
 
+from importlib.util import find_spec
+
 from theory.doors import doors
+
+if find_spec("hypothesis") is None:
+    raise ImportError("packproof.testing needs hypothesis: pip install 'packproof[testing]'")
 
 __getattr__, __all__ = doors(
     __name__,

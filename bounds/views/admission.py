@@ -50,7 +50,8 @@ def moments_lines(answer: Answer) -> list[str]:
         numbers = (row.mean, row.variance, row.alive, row.paper.mean, row.paper.variance)
         exact = (row.exact.mean, row.exact.variance)
         table.append([f"{row.time:g}", *(f"{x:.6g}" for x in numbers + exact)])
-    return [f"{answer.size} cores now; mean and variance of M (O + N), then Pr[Q > 0]", *aligned(table, right=8)]
+    first = f"{many(answer.size, 'core')} now; mean and variance of M (O + N), then Pr[Q > 0]"
+    return [first, *aligned(table, right=8)]
 
 
 def law_answer(law: SizeLaw, size: int, t: float) -> Answer:
@@ -63,7 +64,7 @@ def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
     """Return the answer of ``admission law`` as text."""
     quantiles = [f"{100 * q:g} % {law.quantile(q)}" for q in (0.5, 0.9, 0.99, 0.999)]
     return [
-        f"{size} cores now, {t:g} hours ahead",
+        f"{many(size, 'core')} now, {t:g} {'hour' if t == 1 else 'hours'} ahead",
         f"mean {law.mean:.6g}, variance {law.variance:.6g}, Pr[Q = 0] = {law.zero:.6g}",
         f"quantiles: {', '.join(quantiles)}",
         f"left out at most {law.left_out:.1e}; a coarser quadrature differs by {law.error:.1e}",

@@ -19,6 +19,7 @@ from fluid.admission.study.frontier import Compared
 from fluid.admission.study.goodness import QUANTITIES, QuantityFit
 from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
+from theory.numbers import many
 
 
 def _density_of_logarithm(x: Any, shape: float, rate: Any) -> Any:
@@ -115,7 +116,7 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
 def picture_of_comparison(rows: Sequence[Compared], bound: Interval, sla: float, target: str | Path) -> None:
     """Draw the utilisation of policies at equal SLA with 95 % intervals, and the most that any policy can use."""
     names = [
-        f"{row.frontier.policy.name} moment, {row.observations} observations"
+        f"{row.frontier.policy.name} moment, {many(row.observations, 'observation')}"
         + ("" if row.reached else " (SLA not reached)")
         for row in rows
     ]

@@ -79,13 +79,14 @@ def _known_lines(made: Attacked) -> list[str]:
     if isinstance(case, Items) and not judged.exact:
         fewest = bounds_of(case)
         between = f"from {fewest.lower} to {min(fewest.upper, case.bins)}"
-        return [f"it takes {used} bins; the fewest that hold the items are {between}"]
+        return [f"it takes {many(used, 'bin')}; the fewest that hold the items are {between}"]
     classical = _known(made).get("known", {})
     if not classical:
         return []
     most = listed(f"{bins} under {name}" for name, bins in classical.items())
+    needed = int(judged.value * used)
     return [
-        f"it takes {used} bins where {int(judged.value * used)} are needed; "
+        f"it takes {many(used, 'bin')} where {needed} {'is' if needed == 1 else 'are'} needed; "
         f"the most that is possible there: {most} (theorems)"
     ]
 
@@ -310,7 +311,8 @@ def _growth_lines(broken: Broken) -> list[str]:
     growth = broken.growth
     if growth is None:
         return []
-    lines = [f"simulated with a fresh seed: {growth.caught} of {growth.replications} replications were caught"]
+    caught = f"{growth.caught} of {many(growth.replications, 'replication')} {'was' if growth.caught == 1 else 'were'}"
+    lines = [f"simulated with a fresh seed: {caught} caught"]
     for name, window in (("first", growth.first), ("second", growth.second)):
         if window is not None:
             lines.append(

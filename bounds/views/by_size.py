@@ -36,7 +36,7 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
     on_one = " on one resource" if worst.bound > proven_bound(worst.types) else ""
     lines = [
         f"ratio     {short(worst.ratio)}, attained by the instance below",
-        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types{on_one}",
+        f"bound     {short(worst.bound)}: greedy attains at least that with {many(worst.types, 'type')}{on_one}",
     ]
     if worst.attained:
         lines.append("          the bound is attained, so that no instance with so many types is worse" + on_one)

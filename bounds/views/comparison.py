@@ -283,11 +283,12 @@ def convergence_lines(check: CrossCheck, policy: str) -> list[str]:
     rate, half = check.rate, check.edges[-1] / 2
     lines = [f"{policy} against its fluid limit: supremum over time and types of |Y/L - y|, from the empty system"]
     for size, far in zip(check.servers, check.distances, strict=True):
-        lines.append(f"  {size:>10,} servers  mean {far.mean():.5f}, largest {far.max():.5f} of {len(far)} runs")
+        runs = many(len(far), "run")
+        lines.append(f"  {many(size, 'server'):>18}  mean {far.mean():.5f}, largest {far.max():.5f} of {runs}")
     lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}] (95 %)")
     lines.append(f"reward per server over [{half:g}, {2 * half:g}] beside the greedy {float(check.greedy.reward):.6g}")
     for size, rewards in zip(check.servers, check.rewards(half), strict=True):
-        lines.append(f"  {size:>10,} servers  mean {rewards.mean():.6g}")
+        lines.append(f"  {many(size, 'server'):>18}  mean {rewards.mean():.6g}")
     gap = check.gap(half)
     if gap is None:
         return [*lines, "  some run has more than the greedy reward: the gap has no rate"]

@@ -11,6 +11,7 @@ from fluid.experiment.forecast import Forecast, forecast
 from fluid.experiment.grid import Cell, Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
+from theory.numbers import many
 
 
 def status_answer(grid: Grid, store: Store | None) -> Answer:
@@ -46,15 +47,15 @@ def status_lines(answer: Answer) -> list[str]:
     table += [
         [*map(str, point.parameters.values()), str(point.finished), str(point.replications)] for point in answer.points
     ]
-    lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table, right=2)]
+    lines = [f"{answer.finished:,} of {many(answer.cells, 'cell')}", "", *aligned(table, right=2)]
     if answer.finished < answer.cells:
         remaining = Forecast(answer.cells - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
         lines += ["", forecast_line(remaining)]
     return lines
 
 
-def forecast_line(remaining: Forecast, workers: int = 1) -> str:
-    """Return how much of an experiment is left, as a line."""
+def forecast_line(remaining: Forecast, workers: int = 1, noun: str = "cell") -> str:
+    """Return how much of an experiment is left, as a line; `noun` is what is run."""
     # seconds are those of one processor
     seconds = remaining.seconds / workers
     minutes = round(seconds / 60)
@@ -62,7 +63,7 @@ def forecast_line(remaining: Forecast, workers: int = 1) -> str:
     on = "1 process" if workers == 1 else f"{workers} processes"
     pace = "at the pace of finished cells" if remaining.measured else "a guess within a factor of ten"
     clock = clock or f"{minutes} min"
-    return f"{remaining.cells:,} cells to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
+    return f"{many(remaining.cells, noun)} to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
 
 
 def experiment_answer(grid: Grid, store: Store) -> Answer:
@@ -85,7 +86,7 @@ def experiment_lines(answer: Answer) -> list[str]:
         what = headline(point.numbers)
         shown = "-" if what is None else f"{what} {with_interval(point.numbers[what], least=0.0)}"
         table.append([*map(str, point.parameters.values()), str(point.replications), shown + _notes(point)])
-    lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table)]
+    lines = [f"{answer.finished:,} of {many(answer.cells, 'cell')}", "", *aligned(table)]
     if answer.comparisons:
         lines += ["", "paired differences (the same jobs) [95 %]"]
     pairs = []

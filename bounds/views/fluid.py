@@ -20,6 +20,7 @@ from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import Segment, State
 from theory.errors import listed, quoted
 from theory.instance import Configuration
+from theory.numbers import many
 from theory.region.slices import region_slice
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
             low, high = runs[:, :, j].min(axis=0), runs[:, :, j].max(axis=0)
             axes.fill_between(times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
             axes.plot(times, check.fluid[:, j], label=name, **_look(j))
-        axes.set_title(f"{servers:,} servers: fluid path, {len(runs)} runs")
+        axes.set_title(f"{many(servers, 'server')}: fluid path, {many(len(runs), 'run')}")
         finish(axes, xlabel=TIME, ylabel="jobs (per server)", xlim=(0, times[-1]), ylim=(0, None))
     sizes, rate = np.repeat(check.servers, check.distances.shape[1]), check.rate
     right.loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)

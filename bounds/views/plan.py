@@ -228,10 +228,11 @@ def plan_lines(answer: Answer) -> list[str]:
     """Return the answer as text, the sentence first."""
     share = answer.target.kind == "accepted"
     log = answer.log
-    lines = [answer.sentence, "", f"{log.arrivals:,} VMs over {lasting(log.seconds)}"]
+    lines = [answer.sentence, "", f"{many(log.arrivals, 'VM')} over {lasting(log.seconds)}"]
     lines += [f"  {note}" for note in log.notes]
     if part := log.simulated:
-        lines.append(f"  policies were run on its busiest part, {part.arrivals:,} VMs over {lasting(part.seconds)}")
+        busiest = f"{many(part.arrivals, 'VM')} over {lasting(part.seconds)}"
+        lines.append(f"  policies were run on its busiest part, {busiest}")
     without = f" after the warm-up of {lasting(log.warmup)}" if log.warmup else " over the log"
     lines += ["", f"workload (means{without})"]
     table = [["type", "arrivals an hour", "mean stay", "in service", "at the peak", "room for more"]]

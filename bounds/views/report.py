@@ -12,6 +12,7 @@ from bounds.views.pictures import as_bytes
 from bounds.views.plan import ASSUMED, moment, room
 from theory.errors import InputError
 from theory.files.places import json_text
+from theory.numbers import many
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 
@@ -116,7 +117,7 @@ def _assumptions(document: Document) -> list[str]:
     notes += trace["notes"] if isinstance(trace, Mapping) else []
     if isinstance(log, Mapping):
         if part := log["simulated"]:
-            notes.append(f"Policies were run on the busiest part of the log alone, {part['arrivals']:,} VMs.")
+            notes.append(f"Policies were run on the busiest part of the log alone, {many(part['arrivals'], 'VM')}.")
         notes += ASSUMED
         if document["servers"] is not None:
             notes.append(room(document["servers"]))
@@ -319,7 +320,7 @@ def _simulate(answer: Document) -> tuple[str, Pictures]:
             picture = "Share of the jobs that is accepted, by policy.", _bars("share accepted", accepted)
         return f"{len(every)} policies on the same jobs: {names}.", [picture]
     pictures: Pictures = [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
-    where = f"{answer['policy']} on {answer['servers']:,} servers"
+    where = f"{answer['policy']} on {many(answer['servers'], 'server')}"
     if "queue" in answer:
         delay = answer["queue"]["delay"]["mean"]
         waited = "no job has started" if delay is None else f"jobs that start have waited {delay:,.4g} on average"
@@ -350,7 +351,8 @@ def _tune(answer: Document) -> tuple[str, Pictures]:
 
 
 def _experiment(answer: Document) -> tuple[str, Pictures]:
-    return f"{answer['finished']:,} of the {answer['cells']:,} cells of the grid are finished.", []
+    are = "is" if answer["finished"] == 1 else "are"
+    return f"{answer['finished']:,} of {many(answer['cells'], 'cell')} of the grid {are} finished.", []
 
 
 def _number(value: Any) -> float:

@@ -203,7 +203,7 @@ def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
     lines = [
         f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
-        f"{answer.events:,} events" + _how(answer) + _path(answer),
+        f"{many(answer.events, 'event')}" + _how(answer) + _path(answer),
     ]
     lines.append(INTERVALS)
     lines += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)
@@ -292,14 +292,16 @@ def start_lines(answer: Answer) -> list[str]:
     if trace := answer.trace:
         cut = f"; {trace.cut_off:,} were there to its end, and count as ended then" if trace.cut_off else ""
         used = "" if trace.used == trace.arrivals else f", of which {trace.used:,} come by the end"
-        lines.append(f"{trace.arrivals:,} arrivals in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
+        came = many(trace.arrivals, "arrival")
+        lines.append(f"{came} in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
         lines += [f"  {note}" for note in trace.notes]
     if initial := answer.initial:
         if initial.service == "whole":
-            return [*lines, f"{initial.jobs:,} jobs wait at time 0"]
+            return [*lines, f"{many(initial.jobs, 'job')} {'waits' if initial.jobs == 1 else 'wait'} at time 0"]
         cut = f"; {initial.cut_off:,} were there to its end, and count as ended then" if initial.cut_off else ""
         lines.append(
-            f"{initial.jobs:,} tasks of the trace are there at time 0, with what is left of their service{cut}"
+            f"{many(initial.jobs, 'task')} of the trace {'is' if initial.jobs == 1 else 'are'} there at time 0, "
+            f"with what is left of {'its' if initial.jobs == 1 else 'their'} service{cut}"
         )
     return lines
 

@@ -8,6 +8,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from fluid.statistics import Interval
+from theory import numbers
 from theory.errors import quoted
 from theory.instance import Configuration, Instance
 from theory.numbers import text
@@ -38,13 +39,7 @@ def and_more(count: int, more: str = "more") -> list[str]:
     return [f"  and {count:,} {more}"] if count > 0 else []
 
 
-def many(count: int, thing: str) -> str:
-    """Write a number of things.
-
-    >>> many(1, "server"), many(1200, "server")
-    ('1 server', '1,200 servers')
-    """
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+many = numbers.many
 
 
 UNIT_OF_THE_FILE = "unit of the file"  # of times, as service rates in a file have no unit of their own

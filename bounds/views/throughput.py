@@ -113,7 +113,7 @@ def throughput_lines(answer: Answer) -> list[str]:
     else:
         lines += [
             f"maximum supportable workload   between {maximum.lower:.6g} and {maximum.upper:.6g} {on}",
-            f"  gap {answer.gap:.3%}, each bound exact and certified, {answer.cells} cells",
+            f"  gap {answer.gap:.3%}, each bound exact and certified, {many(answer.cells, 'cell')}",
         ]
         if not answer.reached:
             lines.append("  NOT the gap asked for: the bounds are right, but wider")
@@ -279,7 +279,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     prices.set_ylim(0, None)
     prices.set_yticks([])
     end = min(1.0, 1.05 * float(law.greatest))
-    title = f"law (blue), {len(tops)} cells (grey), price (red)"
+    title = f"law (blue), {many(len(tops), 'cell')} (grey), price (red)"
     axes.set(xlabel="size (share of a server)", xlim=(0, end), title=title)
 
 

@@ -37,6 +37,7 @@ from fluid.simulation.state import (
 from theory.compiled import plain
 from theory.errors import ArgumentError, TooLargeError, expect_number
 from theory.instance import Instance
+from theory.numbers import many
 from theory.shown import Shown
 
 STATES = 50_000
@@ -247,7 +248,7 @@ class _Chain:
             number = self._number[name] = len(self._number)
             if number >= self._limit:
                 raise TooLargeError(
-                    f"the chain of {self._policy.name} on {self._setting.servers} servers has more than "
+                    f"the chain of {self._policy.name} on {many(self._setting.servers, 'server')} has more than "
                     f"{self._limit:,} states: take fewer servers, smaller servers or fewer types"
                 )
             self._waiting.append(state)

@@ -30,10 +30,11 @@ from fluid.simulation.state import Setting, State, key
 from theory.errors import ArgumentError, InputError, TooLargeError, expect_number
 from theory.greedy.servers import max_jobs
 from theory.instance import Instance
+from theory.shown import Shown
 
 
-@dataclass(frozen=True)
-class QueueLaw:
+@dataclass(frozen=True, repr=False)
+class QueueLaw(Shown):
     """The law of a queue in equilibrium, by n states, given that at most `most_waiting` jobs wait."""
 
     waiting: NDArray[np.int64]  # [n, J]: jobs of each type or class that wait

@@ -26,17 +26,20 @@ PACE = 1e6
 SLOTS_PACE = 2e5
 """Slots a second, likewise."""
 
+LONG = 30.0
+"""Seconds of one processor from which commands give a forecast before they run."""
+
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is left of an experiment.
+    """What is left of an experiment, or of replications.
 
     Attributes
     ----------
     cells : int
-        That the store does not hold.
+        That the store does not hold, or replications.
     events : float
-        Expected events of these cells: arrivals, and as many departures. In slotted models, slots and arrivals.
+        Expected events of these: arrivals, and as many departures. In slotted models, slots and arrivals.
     seconds : float
         Of one processor, without compilation.
     measured : bool
@@ -62,9 +65,28 @@ def forecast(grid: Grid, store: Store | None) -> Forecast:
         slotted = policy(name).model == "slotted"
         number = events[_point(cell)]
         total += number
-        seconds += number / pace.get(name, SLOTS_PACE if slotted else PACE)
+        seconds += number / pace.get(name, _guessed_pace(slotted))
         measured &= name in pace
     return Forecast(len(remaining), total, seconds, measured and bool(remaining))
+
+
+def forecast_runs(scenario: Scenario, replications: int) -> Forecast:
+    """Return the expected events of replications, and about how long they take on one processor.
+
+    Examples
+    --------
+    >>> from fluid.simulation.loss.model import LossScenario
+    >>> from theory.instance import additive
+    >>> scenario = LossScenario(additive([2], [[1]], workload=[3]), servers=10, until=1e6, warmup=0.0)
+    >>> forecast_runs(scenario, 2)
+    Forecast(cells=2, events=120000000.0, seconds=120.0, measured=False)
+    """
+    events = replications * expected_events(scenario)
+    return Forecast(replications, events, events / _guessed_pace(scenario.model == "slotted"), False)
+
+
+def _guessed_pace(is_slotted: bool) -> float:
+    return SLOTS_PACE if is_slotted else PACE
 
 
 def paces(grid: Grid, store: Store | None) -> dict[str, float]:

@@ -19,6 +19,7 @@ from fluid.simulation.measures import quantile
 from fluid.simulation.policy_names import policy, refuse_other_code
 from fluid.simulation.results import Run
 from theory.errors import InputError
+from theory.numbers import many
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class Progress:
     def __str__(self) -> str:
         """Return it as a line."""
         if self.rate <= 0:
-            return f"{self.done:,} of {self.total:,} cells"
+            return f"{self.done:,} of {many(self.total, 'cell')}"
         seconds = int(self.remaining)
         clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        return f"{self.done:,} of {self.total:,} cells, {self.rate:.3g} a second, {clock} to go"
+        return f"{self.done:,} of {many(self.total, 'cell')}, {self.rate:.3g} a second, {clock} to go"
 
 
 def run_experiment(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from theory.errors import InputError, listed
 from theory.files.document import Fields
 from theory.instance import Instance
+from theory.numbers import many
 
 MOST_AT_ONCE = 10**7
 """Most jobs of a type that are there at time 0."""
@@ -46,7 +47,7 @@ class InitialJobs:
             return None
         named = sum(number or 0 for number, _ in self.runs)
         if named > servers:
-            raise InputError(f"simulation.initial: expected jobs on {servers:,} servers at most, got {named:,}")
+            raise InputError(f"simulation.initial: expected jobs on {many(servers, 'server')} at most, got {named:,}")
         jobs_by_server = np.zeros((servers, types), np.int32)
         at = 0
         for number, jobs in self.runs:

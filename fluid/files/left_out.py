@@ -18,6 +18,7 @@ from theory.files.document import Fields
 from theory.files.instances import parse_instance, without_workload
 from theory.files.sizes import LAWS, Sizes, parse_sizes
 from theory.instance import Instance
+from theory.numbers import many
 from theory.partition.laws import empirical
 
 FINEST = 10**9
@@ -145,5 +146,5 @@ def measured_sizes(document: Mapping[str, Any], path: Path, trace: Path | None) 
     parts = {Fraction(size, law.capacity): round(x) for size, x in zip(law.sizes.tolist(), busy.tolist(), strict=True)}
     others = {name: value for name, value in table.items() if name not in LAWS}
     sizes = parse_sizes({**document, "sizes": {**others, "items": [1]}}, str(path), path.parent)
-    shown = f"{float(durations.sum()) / span:.6g} jobs in service on average, of {len(law.sizes):,} sizes"
+    shown = f"{float(durations.sum()) / span:.6g} jobs in service on average, of {many(len(law.sizes), 'size')}"
     return replace(sizes, law=empirical(parts), counts=()), (*traced.notes, f"law of sizes from the trace: {shown}")

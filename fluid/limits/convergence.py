@@ -23,6 +23,7 @@ from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import optimal_assignment
 from theory.instance import Instance
+from theory.shown import Shown
 
 BINS = 1500
 """Spans of time over which both paths are averaged before they are compared."""
@@ -58,8 +59,8 @@ def limit_of(policy: str) -> Limit:
     return LIMITS[policy]
 
 
-@dataclass(frozen=True)
-class CrossCheck:
+@dataclass(frozen=True, repr=False)
+class CrossCheck(Shown):
     """The fluid path beside simulated ones.
 
     Attributes

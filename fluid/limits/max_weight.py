@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from theory.errors import InputError
 from theory.exact.knapsack import feasible
 from theory.instance import Instance
+from theory.numbers import many
 
 Vector = NDArray[np.float64]
 
@@ -160,7 +161,7 @@ def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> Q
     """
     queues = np.asarray(start, dtype=float).copy()
     if queues.shape != model.arrivals.shape or (queues < 0).any():
-        raise InputError(f"queues: expected {len(model.arrivals)} numbers of at least 0")
+        raise InputError(f"queues: expected {many(len(model.arrivals), 'number')} of at least 0")
     times, path, served = [0.0], [queues], []
     while times[-1] < until and len(times) < MOST_BENDS:
         velocity, x = model.velocity(queues)

@@ -17,6 +17,7 @@ from theory.files.document import Fields, read_document
 from theory.sharing.allocation import Allocation
 from theory.sharing.model import Cluster, occupation
 from theory.sharing.rounds import start
+from theory.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Schedule:
         return here
 
 
-@dataclass(frozen=True)
-class History:
+@dataclass(frozen=True, repr=False)
+class History(Shown):
     """What happened: one row a period, at its end."""
 
     time: NDArray[np.float64]  # [T]

@@ -26,6 +26,7 @@ from fluid.traces.jobs import TICK
 from theory.errors import InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
+from theory.numbers import many
 
 FINEST = 1000
 """Denominator of the mean number of jobs in service, from which workloads are made."""
@@ -162,7 +163,7 @@ class Trials:
         pairs: list[tuple[Policy, Scenario]] = []
         for policy, log, servers in asked:
             pairs.append((policy, _scenario(policy, log, servers)))
-            self.say(f"{policy.name} on {servers:,} servers")
+            self.say(f"{policy.name} on {many(servers, 'server')}")
         runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
         return [self._value(*one, run) for one, run in zip(asked, runs, strict=True)]
 

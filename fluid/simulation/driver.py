@@ -26,6 +26,7 @@ from fluid.simulation.state import ASKS, PATIENCE, State
 from fluid.simulation.ticks import in_units
 from theory.compiled import noticing_compilation
 from theory.errors import ArgumentError, expect, expect_number
+from theory.numbers import many
 
 
 def sequence(seed: np.random.SeedSequence | int) -> np.random.SeedSequence:
@@ -234,7 +235,7 @@ def replicate(
             if store is not None:
                 store(r, run)
             if progress is not None and total > 1:
-                progress(f"{policy.name}: {len(done)} of {total} replications")
+                progress(f"{policy.name}: {len(done)} of {many(total, 'replication')}")
     except KeyboardInterrupt:
         if not done:
             raise
@@ -247,7 +248,7 @@ def run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequ
 
     def reached(time: float, events: int) -> None:
         if progress is not None:
-            progress(f"{policy.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
+            progress(f"{policy.name}: time {time:.4g} of {scenario.until:.4g}, {many(events, 'event')}")
 
     def compiles() -> None:
         if progress is not None:

@@ -18,6 +18,7 @@ from theory.compiled import step
 from theory.errors import ContractError, InputError
 from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
+from theory.numbers import many
 
 State = Any
 """A NamedTuple of numpy arrays with the fields of the common part."""
@@ -139,7 +140,8 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     initial = np.zeros(shape, np.int32) if setting.initial is None else setting.initial.astype(np.int32)
     if initial.shape != shape:
         raise InputError(
-            f"simulation.initial: expected {shape[0]} rows of {types} numbers, got an array of shape {initial.shape}"
+            f"simulation.initial: expected {many(shape[0], 'row')} of {many(types, 'number')}, "
+            f"got an array of shape {initial.shape}"
         )
     _refuse_overfull(setting, initial)
     spaces = [pool.space for pool in setting.instance.pools]

@@ -9,6 +9,7 @@ import sys
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,54 @@ def test_every_lazy_module_lists_its_names() -> None:
         module = importlib.import_module(room)
         assert set(getattr(module, "__all__", ())) <= set(dir(module)), room  # the checker is one file, and not lazy
     assert set(packproof.__all__) <= set(dir(packproof))
+
+
+@pytest.mark.parametrize("name", sorted(packproof.ROOMS.keys() - {"testing"}))  # pytest would collect it
+def test_a_room_that_is_called_says_what_to_call(name: str) -> None:
+    room = getattr(packproof, name)
+    with pytest.raises(
+        TypeError, match=rf"^packproof\.{name} is a module, not a function: call a function of it \("
+    ) as it:
+        room(instance())
+    functions = re.findall(rf"\b{name}\.(\w+)", str(it.value).partition("(")[2])
+    assert functions
+    assert all(callable(getattr(room, function)) for function in functions)
+
+
+def test_rooms_are_modules_as_before() -> None:
+    from packproof.region import traffic_intensity
+
+    assert isinstance(packproof.region, ModuleType)
+    assert packproof.region is sys.modules["packproof.region"] is sys.modules["theory.region"]
+    assert traffic_intensity is packproof.traffic_intensity
+
+
+WITHOUT = """
+import sys
+sys.modules["hypothesis"] = None  # as if it were not installed
+import packproof
+assert "testing" in dir(packproof)
+for line in ("packproof.testing", "from packproof.testing import instances", "import packproof.testing"):
+    try:
+        exec(line)
+    except ImportError as error:
+        print(error)
+"""
+
+
+def test_without_hypothesis_a_line_says_what_is_needed() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == 3 * "packproof.testing needs hypothesis: pip install 'packproof[testing]'\n"
+
+
+def test_results_with_arrays_are_one_line() -> None:
+    system = packproof.additive([2], [[1]], workload=["1/2"])
+    law = packproof.queue_law(packproof.simulation.policy("nonpreemptive"), system, 1, 20)
+    check = packproof.crosscheck(packproof.additive([12], [[5], [7]]), [16, 64], 1.0, 2, policy="static")
+    for result in (law, check):
+        line = repr(result)
+        assert line.startswith(f"{type(result).__name__}(")
+        assert "\n" not in line
+        assert len(line) <= 400
+    assert "most_waiting=20" in repr(law)
+    assert "servers=(16, 64)" in repr(check)

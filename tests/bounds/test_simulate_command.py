@@ -143,3 +143,30 @@ def test_interrupted_gives_the_best_so_far(two: str, by: signal.Signals) -> None
     answer = json.loads(out)
     assert answer["interrupted"]
     assert 10 < answer["until"] < 1e9
+
+
+@pytest.mark.parametrize("replications", [1, 2])
+def test_a_long_run_is_announced(
+    replications: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Jobs come at a rate of workload times service rate times servers, and as many leave."""
+    path = tmp_path / "i.toml"
+    path.write_text(
+        '[[server]]\nname = "s"\nshare = 1\ncapacity = { cpu = 4 }\n'
+        '[[type]]\nname = "a"\nreward = 1\nworkload = 2\nservice_rate = 0.5\ndemand = { cpu = 1 }\n'
+        '[[type]]\nname = "b"\nreward = 1\nworkload = 0.25\nservice_rate = 4\ndemand = { cpu = 1 }\n'
+    )
+    words = ["simulate", str(path), "--policy", "first-fit", "--servers", "3", "--until", "5"]
+    words += ["--replications", str(replications)]
+    assert run(words) == 0
+    assert "about" not in capsys.readouterr().err
+    monkeypatch.setattr("fluid.experiment.forecast.LONG", 0.0)
+    assert run(words) == 0
+    events = replications * 2 * 3 * 5 * (2 * 0.5 + 0.25 * 4)
+    some = "1 replication" if replications == 1 else "2 replications"
+    assert f"{path}: {some} to run, about {events:.2g} events: about " in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr("fluid.simulation.driver.replicate", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    words[words.index("--until") + 1] = "1e8"
+    assert run(words) == 130
+    assert f"{some} to run, about" in capsys.readouterr().err

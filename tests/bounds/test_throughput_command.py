@@ -118,11 +118,11 @@ def test_a_fine_grid_is_exact_where_asked_and_within_memory(
     assert run(["throughput", str(path), "--gap", "0", "--exact-cells", "1"]) == 0
     told = capsys.readouterr()
     assert "exactly" not in told.out
-    assert told.err.splitlines()[-1].startswith("not exact: it takes more than 1 cells: allow more with --exact-cells")
+    assert told.err.splitlines()[-1].startswith("not exact: it takes more than 1 cell: allow more with --exact-cells")
     assert run(["throughput", str(path), "--exact-cells", "1"]) == 0
     assert "not exact" not in capsys.readouterr().err
     assert run(["throughput", str(path), "--jobs", "4", "--exact-cells", "1"]) == 2
-    assert "takes more than 1 cells" in capsys.readouterr().err.splitlines()[-1]
+    assert "takes more than 1 cell" in capsys.readouterr().err.splitlines()[-1]
     assert run(["throughput", str(path), "--jobs", "4"]) == 0
 
 

@@ -360,7 +360,7 @@ def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
         )
         moved = replace(CLUSTER, source="elsewhere/a.toml")
         again = simulate_admission(moved, policy, 200.0, replications=3, seed=2, store=store, progress=said.append)
-    assert said == ["1 of 1 runs"], "two were read, wherever the file stands now"
+    assert said == ["1 of 1 run"], "two were read, wherever the file stands now"
     assert first.utilisation.mean == pytest.approx(float(np.mean([r.utilisation for r in direct.runs[:2]])))
     assert again.utilisation == direct.utilisation
     assert again.sla == direct.sla

@@ -1,4 +1,9 @@
-"""Greedy reservation of an instance beside its optimum: in the limit of many servers, and on whole ones."""
+"""Greedy reservation of an instance beside its optimum: in the limit of many servers, and on whole ones.
+
+`assignment` is greedy, `optimal` the optimum with its prices, `workload_scaling` both as the workload grows. `servers`
+places whole servers and has the fewest bins of a list of items, by `counted` where one resource binds and `whole` for
+whole bins.
+"""
 
 from theory.doors import doors
 

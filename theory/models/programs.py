@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from theory.errors import ArgumentError, expect
 from theory.exact.knapsack import maximal
 from theory.instance import Additive, Instance, Space
-from theory.numbers import to_integers
+from theory.numbers import many, to_integers
 
 if TYPE_CHECKING:
     import cvxpy
@@ -236,7 +236,7 @@ def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], ste
 
     Instance.expected(instance)
     if np.shape(queues) != (len(instance.types),):
-        raise ArgumentError(f"queues: expected {len(instance.types)} numbers, one a type, got {queues!r:.60}")
+        raise ArgumentError(f"queues: expected {many(len(instance.types), 'number')}, one a type, got {queues!r:.60}")
     mu = _floats([job_type.service_rate for job_type in instance.types])
     q = cp.Parameter(len(mu), name="queues", nonneg=True, value=np.asarray(queues, float))
     served = cp.Variable(len(mu), name="served")

@@ -16,6 +16,7 @@ from theory.errors import TooLargeError
 from theory.exact.knapsack import maximal
 from theory.exact.programs import solve_dense
 from theory.instance import Configuration, Instance
+from theory.numbers import many
 from theory.region import hull
 from theory.region.membership import Support
 from theory.shown import Shown
@@ -226,7 +227,7 @@ class _Growing:
 
     def _refuse(self) -> None:
         raise TooLargeError(
-            f"the facets of {self._width} types need more than {self._limit:,} simplices, "
+            f"the facets of {many(self._width, 'type')} need more than {self._limit:,} simplices, "
             f"with {self._hull.number[0]:,} vertices so far: {ADVICE}"
         )
 

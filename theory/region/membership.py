@@ -12,7 +12,7 @@ from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.exact.knapsack import max_weight
 from theory.exact.programs import Bound, LinearProgram
 from theory.instance import Configuration, Instance
-from theory.numbers import to_integers, total
+from theory.numbers import many, to_integers, total
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class CapacityProgram:
     def _offer(self, workload: Sequence[Fraction | int] | None) -> tuple[Fraction, ...]:
         rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
         if len(rho) != len(self._instance.types) or min(rho) < 0:
-            raise InputError(f"workload: expected {len(self._instance.types)} numbers of at least 0")
+            raise InputError(f"workload: expected {many(len(self._instance.types), 'number')} of at least 0")
         for j, load in enumerate(rho):
             self._program.set_row(j, None, -load)
         return rho

@@ -12,6 +12,7 @@ from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
 from theory.files.document import Fields, Numeral, read_document, rows_of_table
+from theory.numbers import many
 
 TABLES = ("cluster", "deployments", "kind")
 
@@ -116,7 +117,7 @@ def _initial(fields: Fields) -> InitialSize:
     if any(size.denominator != 1 or size < 1 for size in sizes):
         table.fail("sizes", "expected whole numbers of at least 1")
     if len(sizes) != len(probabilities):
-        table.fail("probabilities", f"expected {len(sizes)} numbers, one a size, got {len(probabilities)}")
+        table.fail("probabilities", f"expected {many(len(sizes), 'number')}, one a size, got {len(probabilities)}")
     if sum(probabilities) != 1:
         table.fail("probabilities", f"expected numbers with sum 1, got {float(sum(probabilities)):g}")
     return InitialSize(tuple(int(size) for size in sizes), tuple(float(p) for p in probabilities))

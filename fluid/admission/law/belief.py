@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fluid.admission.law.cluster import Gamma, Priors, moment_of_power
 from theory.compiled import plain, step
 from theory.errors import InputError
+from theory.numbers import many
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class Observed:
             raise InputError(f"extra_cores: expected 0 where no size was seen, got {self.extra_cores}")
         if self.sizes == self.scale_outs + 1 and self.core_deaths >= self.extra_cores + self.sizes:
             raise InputError(
-                f"core_deaths: expected fewer than the {self.extra_cores + self.sizes} cores that there ever were "
-                f"(a living deployment has one left), got {self.core_deaths}"
+                f"core_deaths: expected fewer than the {many(self.extra_cores + self.sizes, 'core')} that there ever "
+                f"were (a living deployment has one left), got {self.core_deaths}"
             )
 
     def death(self, elapsed: float, cores: int) -> Observed:

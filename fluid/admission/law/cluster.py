@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import InputError
+from theory.numbers import many
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class AdmissionCluster:
             sizes = list(self.deployments.initial.sizes)
         if sizes and max(sizes) > self.capacity:
             raise InputError(
-                f"cluster: capacity: expected at least the largest initial size, {max(sizes)} cores, "
+                f"cluster: capacity: expected at least the largest initial size, {many(max(sizes), 'core')}, "
                 f"got {self.capacity}"
             )
 

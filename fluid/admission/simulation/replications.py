@@ -21,6 +21,7 @@ from fluid.admission.simulation.simulate import (
 )
 from fluid.experiment.store import Store
 from fluid.parallel import refuse_workers, run_all
+from theory.numbers import many
 from theory.version import versions
 
 FORMAT = 1
@@ -130,7 +131,7 @@ def simulate_policies(
             results[p, r] = run
             spent[p] += seconds
         if progress is not None:
-            progress(f"{done} of {len(wanted)} runs")
+            progress(f"{done} of {many(len(wanted), 'run')}")
     return [result_of([results[p, r] for r in numbers], spent[p]) for p in range(len(policies))]
 
 

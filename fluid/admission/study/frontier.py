@@ -21,6 +21,7 @@ from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_policies
 from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
 from fluid.statistics import Interval
+from theory.numbers import many
 
 if TYPE_CHECKING:
     from fluid.experiment.store import Store
@@ -361,7 +362,7 @@ def compare(
     """
     rows: list[Compared] = []
     for policy, observations in policies:
-        name = f"{policy.name}, {observations} observations"
+        name = f"{policy.name}, {many(observations, 'observation')}"
         say = None if progress is None else partial(_prefixed, progress, name)
         common: dict[str, Any] = {
             "seed": seed, "observations": observations, "progress": say, "pilots": pilots, **options,

@@ -47,7 +47,7 @@ from fluid.traces.readers import refuse_other_kinds
 from fluid.traces.typed_table import Moments, fail, opened
 from theory.errors import InputError
 from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
-from theory.numbers import rational
+from theory.numbers import many, rational
 
 HOUR = 3600 * MICROSECONDS
 
@@ -305,7 +305,7 @@ def _notes_of_vms(trace: Trace, returns: int, has_large_vms: bool) -> tuple[str,
             "(--column scale_outs=HEADER)"
         )
     if returns:
-        notes.append(f"{returns:,} times a deployment without a VM returned, and counts as a new one then")
+        notes.append(f"{many(returns, 'time')} a deployment without a VM returned, and counts as a new one then")
     if has_large_vms:
         notes.append("VMs of several cores count as one lifetime each; the model ends their cores one by one")
     return tuple(notes)
@@ -372,7 +372,8 @@ def _fitted_part(place: Path, log: TenantLog) -> TenantLog:
     if inside.sum() < 2:
         raise InputError(f"{place}: expected at least 2 deployments that arrive within the watch, got {inside.sum()}")
     before = int((~inside).sum())
-    notes = (f"{before:,} deployments that were there before --from are not fitted",) if before else ()
+    there = f"{many(before, 'deployment')} there before --from {'is' if before == 1 else 'are'} not fitted"
+    notes = (there,) if before else ()
     return replace(log.only(inside), present=log.only(log.cores > 0), notes=(*log.notes, *notes))
 
 

@@ -19,6 +19,7 @@ from fluid.limits.reservation.segment import Segment, State
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
+from theory.numbers import many
 
 MOST_REGIMES, MOST_STEPS = 2_000, 20_000
 """Regimes of a path, and steps of its integrator, between two changes of arrivals; a path that takes more is refused."""
@@ -330,5 +331,6 @@ def state_of(
         return slots, masses
     present = np.asarray(jobs, dtype=float)
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
-        raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
+        numbers = many(model.types, "number")
+        raise InputError(f"jobs: expected {numbers}, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses

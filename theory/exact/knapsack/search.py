@@ -20,6 +20,7 @@ from theory.exact.knapsack import branching
 from theory.exact.knapsack.configurations import Reduced
 from theory.exact.programs.linear import LinearProgram
 from theory.instance import Configuration
+from theory.numbers import many
 
 NODES = 100_000_000
 """Nodes of branch and bound that a question may take, unless `allowing` says otherwise: five seconds and more."""
@@ -161,9 +162,9 @@ class _Search:
         sizes = [int(tree.place[branching.NODES]) / branching.explored(tree) for tree in begun]
         estimate = float(f"{min(sizes, default=0.0):.0e}")
         return TooLargeError(
-            f"the greatest configuration of {len(self.weights)} types on a server of {size} units: branch and bound "
-            f"gave up after {nodes.most:,} nodes; the last search has some {estimate:,.0f}: allow more (--nodes), "
-            "use coarser units or fewer types"
+            f"the greatest configuration of {many(len(self.weights), 'type')} on a server of {size} units: "
+            f"branch and bound gave up after {nodes.most:,} nodes; the last search has some {estimate:,.0f}: "
+            "allow more (--nodes), use coarser units or fewer types"
         )
 
     def _weighed(self, order: NDArray[np.int64], row: Sequence[int]) -> tuple[int, Configuration]:
