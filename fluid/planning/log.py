@@ -79,8 +79,9 @@ class PlannedLog:
     def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return jobs after which the number in service may be greatest, int64[N], and those in service, int64[J, N].
 
-        What is before the end of the warm-up does not count. They are the last job that comes at each instant, and every job of duration 0, which is in service as it comes
-        and has left for the next. A job with the numbers in service after it are in the same place of both arrays.
+        What is before the end of the warm-up does not count. They are the last job that comes at each instant, and
+        every job of duration 0, which is in service as it comes and has left for the next. A job and the numbers in
+        service after it are in the same place of both arrays.
         """
         times, types, durations = self.jobs
         is_last = np.append(np.diff(times) > 0, True)
