@@ -62,7 +62,7 @@ PolicyNames = Annotated[
 LevelOption = Annotated[
     str,
     typer.Option(
-        "--level", metavar="quick|full", help="Simulate at most 20,000 VMs and 3 resampled logs, or 200,000 and 19."
+        "--level", metavar="quick|full", help="Simulate at most 200,000 VMs and 3 resampled logs, or 2,000,000 and 19."
     ),
 ]
 TimeLimit = Annotated[

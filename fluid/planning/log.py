@@ -79,8 +79,8 @@ class PlannedLog:
     def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return jobs after which the number in service may be greatest, int64[N], and those in service, int64[J, N].
 
-        They are the last job that comes at each instant, and every job of duration 0, which is in service as it comes
-        and has left for the next; what is before the end of the warm-up does not count. A job and the numbers in
+        What is before the end of the warm-up does not count. They are the last job that comes at each instant, and
+        every job of duration 0, which is in service as it comes and has left for the next. A job and the numbers in
         service after it are in the same place of both arrays.
         """
         times, types, durations = self.jobs

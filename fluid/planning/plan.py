@@ -30,7 +30,7 @@ class Effort(NamedTuple):
     bounds: int
 
 
-EFFORTS = {"quick": Effort(20_000, 3, 40), "full": Effort(200_000, 19, 400)}
+EFFORTS = {"quick": Effort(200_000, 3, 40), "full": Effort(2_000_000, 19, 400)}
 
 
 @dataclass(frozen=True)

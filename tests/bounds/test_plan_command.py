@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.example import names
 from bounds.views.answers import schema
-from bounds.views.plan import ASSUMED
+from bounds.views.plan import ASSUMED, percent
 from bounds.views.report import report_page
+from fluid.planning.plan import EFFORTS, Effort
 from fluid.traces import completed, powers_of_half, read_trace, single_resource
 
 ROOT = Path(__file__).parents[2]
@@ -57,9 +58,8 @@ def test_the_answer_is_that_of_the_single_commands(tmp_path: Path, capsys: pytes
     assert worst["exact"] == plan["greedy"]["worst_ratio_exact"]
     until = plan["log"]["seconds"]
     for number, value in ((servers, "attained"), (servers - 1, "one_less")):
-        alone = f"simulate {instance} --policy {policy} --servers {number} --until {until!r} --trace {LOG}"
+        alone = f"simulate {instance} --policy {policy} --servers {number} --until {until!r} --warmup 0 --trace {LOG}"
         (row,) = (one for one in plan["policies"] if one["policy"] == policy)
-        # the last VM comes as the log ends, and is not counted in either
         assert answer(alone, capsys)["accepted"]["mean"] == pytest.approx(row[value], abs=1e-9)
     for kind, row in zip(plan["certificate"]["instance"]["type"], plan["workload"], strict=True):
         top, _, bottom = kind["workload"].partition("/")
@@ -74,6 +74,70 @@ def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFix
     assert 'columns of the types guessed from the header: name = "VM Size", reward = "price", cpu = "vCPU"' in text
     assert 'columns guessed from the header: time = "created_at", end = "deleted_at", type = "VM Size"' in text
     assert "rows have no end and run on to the last moment of the table" in text
+
+
+def test_a_warm_up_and_a_busiest_part_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = PLAN.replace(" --policy best-fit", "")
+    text = printed(f"{words} --warmup 86400", capsys)
+    assert " % of the VMs that come after a warm-up of 24 hours (target: " in text
+    assert "\nworkload (means after the warm-up of 24 hours)\n" in text
+    assert "workload (means over the log)" in printed(words, capsys)
+    monkeypatch.setitem(EFFORTS, "quick", Effort(500, 0, 40))
+    plan = answer(words, capsys)
+    many = plan["log"]["simulated"]["arrivals"]
+    assert f" % of the {many:,} VMs of its busiest part (of 1,555) (target: " in plan["sentence"]
+
+
+def test_one_accepted_short_of_all_is_not_all() -> None:
+    assert [percent(share) for share in (1.0, 1 - 1e-6, 0.999995)] == ["100.000 %", "99.9999 %", "99.9995 %"]
+
+
+def vm_table(rows: list[tuple[int, int, str]], form: str) -> str:
+    """Write VMs, by the millisecond in which they come and leave, as a log of some form."""
+    first = datetime(2026, 5, 4, tzinfo=UTC)
+    dates = [[first + timedelta(milliseconds=at) for at in row[:2]] for row in rows]
+    if form == "seconds":
+        return "start,end,type\n" + "".join(f"{a / 1000:.3f},{b / 1000:.3f},{name}\n" for a, b, name in rows)
+    if form == "json lines":
+        return "".join(
+            json.dumps({"start": begin.isoformat(), "end": end.isoformat(), "type": name}) + "\n"
+            for (begin, end), (*_, name) in zip(dates, rows, strict=True)
+        )
+    return "start,end,type\n" + "".join(
+        f"{begin.isoformat(timespec='milliseconds')},{end.isoformat(timespec='milliseconds')},{name}\n"
+        for (begin, end), (*_, name) in zip(dates, rows, strict=True)
+    )
+
+
+def test_the_form_of_the_question_does_not_matter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dates, seconds or JSON lines, rows in another order, another unit of a resource, two equal kinds of servers."""
+    rng = np.random.default_rng(12)
+    begin = np.cumsum(rng.integers(1, 20_000, 60)).tolist()
+    rows = [(at, begin[min(n + int(rng.integers(1, 9)), 59)] + (n > 55), "ab"[n % 2]) for n, at in enumerate(begin)]
+    shuffled = [rows[0], *rng.permutation(np.array(rows[1:], object)).tolist()]
+    types = {unit: tmp_path / f"types{unit}.toml" for unit in (1, 1000)}
+    for unit, file in types.items():
+        file.write_text(
+            "".join(
+                f'[[type]]\nname = "{n}"\nreward = 1\ndemand = {{ x = {m * unit} }}\n' for n, m in (("a", 2), ("b", 3))
+            )
+        )
+
+    def plan(table: str, name: str, server: str, unit: int = 1) -> tuple[Any, ...]:
+        (tmp_path / name).write_text(table)
+        made = answer(f"plan {types[unit]} {tmp_path / name} {server} --accept 0.9 --policy first-fit", capsys)
+        (row,) = made["policies"]
+        jobs = [one["jobs"] for one in made["workload"]]
+        return row["servers"], row["attained"], row["one_less"], jobs, made["peak"]["jobs"], made["peak"]["at"]
+
+    expected = plan(vm_table(rows, "dates"), "a.csv", "--server x=6")
+    assert plan(vm_table(rows, "seconds"), "b.csv", "--server x=6") == expected
+    assert plan(vm_table(rows, "json lines"), "c.jsonl", "--server x=6") == expected
+    assert plan(vm_table(shuffled, "dates"), "d.csv", "--server x=6") == expected
+    assert plan(vm_table(rows, "dates"), "e.csv", "--server x=6000", 1000) == expected
+    assert plan(vm_table(rows, "dates"), "f.csv", "--server name=u,x=6 --server name=v,x=6") == expected
 
 
 def test_resources_have_common_names_or_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,6 +269,16 @@ REFUSED = {
     "a small server": (f"plan {TYPES} {LOG} --server cpu=4,memory=8 --accept 1", "web.large"),
     "a policy of queues": (f"{PLAN} --policy nonpreemptive", "--policy: expected one that refuses VMs"),
     "a slotted policy": (f"plan {TYPES} {LOG} --server cpu=48,memory=192 --wait 1 --policy bf-j", "--policy: expected"),
+    "a warm-up of all": (f"{PLAN} --warmup 1e9", "--warmup: expected seconds from 0 to 604509, when the last VM"),
+    "a negative warm-up": (f"{PLAN} --warmup -1", "--warmup: expected a number of seconds of at least 0, got -1.0"),
+    "a demand that is no table": (
+        f"plan number.toml {LOG} --server cpu=9 --accept 1",
+        "number.toml: type[1].demand: expected a table, got 5",
+    ),
+    "a type without a name": (
+        f"plan nameless.toml {LOG} --server cpu=9 --accept 1",
+        "nameless.toml: type[1].name: missing, expected the name of a type",
+    ),
     "no types": (f"plan nowhere.csv {LOG} --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
     "strange types": (f"plan zz9 {LOG} --server cpu=9 --accept 1", "TYPES: 'zz9'"),
     "types of another log": (
@@ -232,6 +306,8 @@ def test_refusals(
     monkeypatch.chdir(tmp_path)
     for file, command in (("other.json", "packproof fluid x"), ("half.json", "packproof solve x")):
         (tmp_path / file).write_text(json.dumps({"made": {"command": command}}))
+    (tmp_path / "number.toml").write_text('[[type]]\nname = "a"\ndemand = 5\n')
+    (tmp_path / "nameless.toml").write_text("[[type]]\ndemand = { cpu = 1 }\n")
     assert run(words.split()) == 2
     shown = capsys.readouterr()
     (line,) = [line for line in shown.err.splitlines() if line != "reading the log"]
