@@ -48,6 +48,7 @@ ENDED = (
     "deleted_at",
     "deleted",
     "deletion_time",
+    "deletion_timestamp",
     "deleted_time",
     "delete_time",
     "end",

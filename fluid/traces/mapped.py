@@ -22,7 +22,7 @@ is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
@@ -189,39 +189,10 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
     """
     place, column = Path(path), dict(columns.column)
     _refuse_other_unit(place, columns)
-    tasks = Tasks(place, columns.resources)
-    labels: dict[str, int] = {}
-    states: dict[str, int] = {}
-    dropped, without_end, last = Dropped(), 0, 0
     moments = Moments(columns.unit, columns.written)
     amounts = {name: Amounts(name, column[name]) for name in columns.resources if columns.is_guessed}
-    for row in rows(place, _schema(columns, moments, amounts, states), column):
-        try:
-            if "state" in column:
-                row["state"]
-            arrival, begun, duration = _times(row, column)
-            copies = _copies(row, column) if "count" in column else 1
-        except NeverRanError as why:
-            dropped.add(row.line, why)
-            continue
-        ended = Outcome.censored if duration is None and columns.keeps_open else Outcome.finish
-        outcome = row["outcome"] if "outcome" in column else ended
-        if duration is None and outcome is not Outcome.censored:
-            without_end += 1
-            continue
-        demand = tuple(row[name] for name in columns.resources)
-        tasks.check_demand(row.line, demand)
-        if demand and not any(tasks.numbers[amount] for amount in demand):
-            row.fail(columns.resources[0], "expected at least one positive demand")
-        stay = begun - OPEN if duration is None else duration  # negative where it is not over
-        last = max(last, begun + (duration or 0))
-        label = labels.setdefault(row["type"], len(labels)) if "type" in column else 0
-        if "priority" in column:
-            label = row["priority"]
-        attempt = row["attempt"] if "attempt" in column else 0
-        tasks.add(row.line, arrival, stay, outcome, attempt, label, demand)
-        if "count" in column:
-            tasks.copies.append(copies)
+    read = _rows_of(place, columns, moments, amounts)
+    tasks, dropped = read.tasks, read.dropped
     _drop_times_of_zero(tasks, dropped, column["time"])
     dropped.refuse_many(place, len(tasks.line), strict=strict)
     if not tasks.line:
@@ -230,25 +201,75 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
         fail(place, 1, column["count"], f"expected at most {MOST_TASKS:,} in all, got {sum(tasks.copies):,}")
     open_ended = [i for i, stay in enumerate(tasks.duration) if stay < 0]
     for i in open_ended:
-        tasks.duration[i] = last - (tasks.duration[i] + OPEN)
+        tasks.duration[i] = read.last - (tasks.duration[i] + OPEN)
     first = tasks.begin_at_first_arrival()
     if first >= FARTHEST and not columns.is_guessed:
         expected = 'expected times before the year 5138, or their unit, such as unit = "1/1000", beside columns'
         fail(place, 1, column["time"], f"{expected}: the first is {_shown(first, moments)}")
+    doubts, others = _doubts(place, tasks, columns)
     notes = [
+        *doubts,
         *unused_columns(header(place), [*column.values(), *columns.unread]),
-        *_notes_of_rows(tasks, columns, states),
+        *_notes_of_rows(tasks, columns, read.states),
         *dropped.notes,
         *([f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []),
-        *([f"{number_of(without_end, 'row')} without an end dropped"] if without_end else []),
+        *([f"{number_of(read.without_end, 'row')} without an end dropped"] if read.without_end else []),
         *_open_note(len(open_ended), keeps_open=columns.keeps_open),
         *(note for reader in amounts.values() for note in reader.notes),
+        *others,
     ]
-    doubts = _doubts(place, tasks, columns)
-    trace = tasks.trace(PLAIN, tuple(labels), [*doubts, *notes], unordered=True)
+    trace = tasks.trace(PLAIN, tuple(read.labels), notes, unordered=True)
     is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
     begins = first if is_dated else None
     return replace(trace, priorities="priority" in column, begins=begins, header=column.get("type", "type"))
+
+
+@dataclass
+class _Rows:
+    """What was read of a table: tasks, whose durations are negative where they are not over (`OPEN`), and the rest."""
+
+    tasks: Tasks
+    labels: dict[str, int] = field(default_factory=dict)
+    states: dict[str, int] = field(default_factory=dict)  # of rows that ran
+    dropped: Dropped = field(default_factory=Dropped)
+    without_end: int = 0  # rows that are dropped for it
+    last: int = 0  # the last moment of all
+
+
+def _rows_of(place: Path, columns: Columns, moments: Moments, amounts: Mapping[str, Amounts]) -> _Rows:
+    """Read the rows of a table, by the columns and by how amounts are read."""
+    column = dict(columns.column)
+    read = _Rows(Tasks(place, columns.resources))
+    tasks, labels = read.tasks, read.labels
+    for row in rows(place, _schema(columns, moments, amounts), column):
+        try:
+            state = row["state"] if "state" in column else ""
+            arrival, begun, duration = _times(row, column)
+            copies = _copies(row, column) if "count" in column else 1
+        except NeverRanError as why:
+            read.dropped.add(row.line, why)
+            continue
+        ended = Outcome.censored if duration is None and columns.keeps_open else Outcome.finish
+        outcome = row["outcome"] if "outcome" in column else ended
+        if duration is None and outcome is not Outcome.censored:
+            read.without_end += 1
+            continue
+        demand = tuple(row[name] for name in columns.resources)
+        tasks.check_demand(row.line, demand)
+        if demand and not any(tasks.numbers[amount] for amount in demand):
+            row.fail(columns.resources[0], "expected at least one positive demand")
+        stay = begun - OPEN if duration is None else duration
+        read.last = max(read.last, begun + (duration or 0))
+        label = labels.setdefault(row["type"], len(labels)) if "type" in column else 0
+        if "priority" in column:
+            label = row["priority"]
+        attempt = row["attempt"] if "attempt" in column else 0
+        tasks.add(row.line, arrival, stay, outcome, attempt, label, demand)
+        if "count" in column:
+            tasks.copies.append(copies)
+        if "state" in column:
+            read.states[state] = read.states.get(state, 0) + 1
+    return read
 
 
 def _refuse_other_unit(place: Path, columns: Columns) -> None:
@@ -303,8 +324,8 @@ def _open_note(count: int, *, keeps_open: bool) -> list[str]:
     return [f"{number_of(count, 'row')} {words} the last moment of the table"] if count else []
 
 
-def _doubts(place: Path, tasks: Tasks, columns: Columns) -> list[str]:
-    """Return notes on what is unlikely of the stays in a log; refused where a unit was assumed.
+def _doubts(place: Path, tasks: Tasks, columns: Columns) -> tuple[list[Doubt], list[str]]:
+    """Return what puts the stays of a log in doubt, and other notes on them; refused where a unit was assumed.
 
     Raises
     ------
@@ -319,18 +340,21 @@ def _doubts(place: Path, tasks: Tasks, columns: Columns) -> list[str]:
         stay = dict(columns.column).get("duration", "")
         expected = f"expected the unit in the header{f', such as {stay} (h)' if stay else ''}"
         fail(place, 1, stay, f"{expected}: {columns.assumed}, and the mean stay is then {_lasting(mean)}, {wrong}")
-    doubts: list[str] = [Doubt(f"the mean stay is {_lasting(mean)}, under a second")] if is_short else []
+    doubts = [Doubt(f"the mean stay is {_lasting(mean)}, under a second")] if is_short else []
     ends = [time + stay for time, stay in zip(tasks.arrival, stays, strict=True)]
     late = [lines[i] for i, end in enumerate(ends) if end > 2 * span > 0]
+    others = []
     if late:
         words = (
             f"{number_of(len(late), 'row')} (the first: {min(late):,}) "
             f"{'ends' if len(late) == 1 else 'end'} up to {_lasting(max(ends) - span)} after the last arrival, "
             f"in a log of {_lasting(span)}: is that when {'it' if len(late) == 1 else 'they'} ended?"
         )
-        is_far = max(stays) > FAR * span
-        doubts.append(Doubt(words) if is_far else words)
-    return doubts
+        if max(stays) > FAR * span:
+            doubts.append(Doubt(words))
+        else:
+            others.append(words)
+    return doubts, others
 
 
 def _lasting(ticks_of_time: float) -> str:
@@ -347,7 +371,7 @@ def _shown(first: int, moments: Moments) -> str:
     return f"{(EPOCH + timedelta(microseconds=first)).replace(tzinfo=None).isoformat()} {zone}"
 
 
-def _schema(columns: Columns, moments: Moments, amounts: Mapping[str, Amounts], states: dict[str, int]) -> Schema:
+def _schema(columns: Columns, moments: Moments, amounts: Mapping[str, Amounts]) -> Schema:
     """Return how the cells of each named column are read; space around them does not count."""
     words = {one.name: one for one in Outcome} | dict(columns.outcomes)
 
@@ -358,11 +382,11 @@ def _schema(columns: Columns, moments: Moments, amounts: Mapping[str, Amounts], 
             raise ValueError(f"{expected}, got {word[:40]!r}")
         return outcome
 
-    def state_of(word: str) -> None:
+    def state_of(word: str) -> str:
         if word.lower().replace(" ", "_") in NEVER_RAN:
             name = column["state"]
             raise NeverRanError(f"with {name} {word}", name, f"expected the state of a row that ran, got {word!r}")
-        states[word] = states.get(word, 0) + 1
+        return word
 
     column, scale = dict(columns.column), dict(columns.scale)
     times = {

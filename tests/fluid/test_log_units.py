@@ -345,11 +345,11 @@ def test_columns_that_are_not_used_are_named(tmp_path: Path) -> None:
 
 
 def test_states_that_say_that_a_row_never_ran(tmp_path: Path) -> None:
-    head = "submit,start,end,type,state\n0,1,9,a,COMPLETED\n1,2,9,a,FAILED\n"
+    head = "submit,start,end,type,state\n0,1,9,a,COMPLETED\n1,2,9,a,FAILED\n4,None,9,a,CANCELLED\n"
     trace = read(tmp_path, f"{head}2,,,a,PENDING\n3,4,9,a,Pending\n4,5,,a,RUNNING\n")
     assert len(trace) == 3
     notes = " ".join(trace.notes)
-    assert "2 rows that never ran dropped: 1 with state PENDING, 1 with state Pending" in notes
+    assert "3 rows that never ran dropped: 1 with state PENDING, 1 with state Pending, 1 without start" in notes
     assert "state: rows are taken to have run: 1 COMPLETED, 1 FAILED, 1 RUNNING" in notes
 
 

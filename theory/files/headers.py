@@ -31,6 +31,8 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
         "cpu_count",
         "num_cpus",
         "ncpus",
+        "alloc_cpus",
+        "req_cpus",
         "cpus",
         "cpu",
     ),
@@ -324,7 +326,7 @@ def columns_by_meaning(headers: Sequence[str], meanings: Mapping[str, Sequence[s
         ranks = {
             cell: (not _is_known(meaning, cell), names.index(name))
             for cell in headers
-            if cell not in chosen.values() and (name := _name_in(cell, meaning, names)) in names
+            if cell not in chosen.values() and (name := _name_in(cell, meaning, names))
         }
         if ranks:
             chosen[meaning] = min(ranks, key=ranks.__getitem__)
@@ -332,9 +334,11 @@ def columns_by_meaning(headers: Sequence[str], meanings: Mapping[str, Sequence[s
 
 
 def _name_in(cell: str, meaning: str, names: Sequence[str]) -> str:
-    """Return the words of a header that are compared with the names of a meaning, which has units or has none."""
+    """Return the name of a meaning that a header has, ``createdAt`` for ``created_at`` too; empty if it has none."""
     header = header_of(cell)
-    return header.words if meaning in QUANTITIES and header.all_words not in names else header.all_words
+    by_letters = {name.replace("_", ""): name for name in reversed(names)}
+    name = by_letters.get(header.all_words.replace("_", ""), "")
+    return name or by_letters.get(header.words.replace("_", ""), "") if meaning in QUANTITIES else name
 
 
 def _is_known(meaning: str, cell: str) -> bool:
