@@ -24,7 +24,7 @@ LEAST = 1e-6
 """A smaller mean occupancy counts as none."""
 
 RARE = 1e-8
-"""A type whose jobs depart by less of the fastest departures holds its servers for good, on the time scale of draining."""
+"""A type that departs this much more rarely than others keeps its servers, on the time scale of draining."""
 
 FASTEST = 1e2
 """Servers a shortest mean service time: as fast as servers are freed that are nearly surely empty."""
@@ -138,15 +138,9 @@ def emptying_rates(
     rare = [number > 0 and rate <= least for rate, number in zip(departing, holders, strict=True)]
     if not any(rare):
         return _joint(configurations, rates, occupancy)
-    lasting = [any(slow and slots for slow, slots in zip(rare, k, strict=True)) for k in configurations]
-    others = emptying_rates(
-        [k for k, lasts in zip(configurations, lasting, strict=True) if not lasts], rates, occupancy
-    )
-    remaining = iter(others)
-    return [
-        emptying_rate(k, rates, occupancy) if lasts else next(remaining)
-        for k, lasts in zip(configurations, lasting, strict=True)
-    ]
+    lasting = {k for k in configurations if any(slow and slots for slow, slots in zip(rare, k, strict=True))}
+    others = iter(emptying_rates([k for k in configurations if k not in lasting], rates, occupancy))
+    return [emptying_rate(k, rates, occupancy) if k in lasting else next(others) for k in configurations]
 
 
 def minimum_rates(

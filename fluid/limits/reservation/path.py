@@ -22,7 +22,7 @@ from theory.instance import Configuration
 from theory.numbers import many
 
 MOST_REGIMES, MOST_STEPS = 2_000, 20_000
-"""Regimes of a path, and steps of its integrator, between two changes of arrivals; a path that takes more is refused."""
+"""Most regimes of a path, and steps of its integrator, between two changes of arrivals."""
 
 RECENT, RECURRENCES = 32, 3
 """Where a regime is this often among so many before it, the fluid slides between regimes of which none is the mean."""
@@ -226,7 +226,7 @@ def fluid_path(
 
 
 COARSER, LONGER = 100.0, 2.0
-"""How much larger the tolerance is, and how much longer regimes are held, of the path by which an error is estimated."""
+"""How much larger the tolerance is, and how much longer regimes are held, where a path is followed for its error."""
 
 
 def _path(
@@ -274,7 +274,7 @@ def _followed(
         # often in the limit, and held stretches are reported as not exact.
         again = again + 1 if recent.count(regime) >= RECURRENCES else max(0, again - 1)
         recent.append(regime)
-        hold = min(HOLD * GROWTH**again, LONGEST_HOLD) / model.pace if again else 0.0
+        hold = min(HOLD * GROWTH ** min(again, RECENT + 32), LONGEST_HOLD) / model.pace if again else 0.0
         segment.advance(end, longer * hold, MOST_STEPS - steps)
         time, state = segment.stop, segment.end
         regimes, steps = regimes + 1, steps + segment.steps

@@ -237,13 +237,13 @@ def targets(regime: Regime, jobs: Vector) -> Masses:
     return result
 
 
-def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses, velocity: Vector) -> Vector:
-    """Return the chance that a slot of a draining server is full, by type; `velocity` is lambda - mu y, float64[J].
+def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) -> Vector:
+    """Return the chance that a slot of a draining server is full, by type.
 
     It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
-    Servers that a followed stage has to spare are taken as full of types that have more and more jobs, as they were
-    when their turn came, and as empty of types that have fewer and fewer.
+    Where no slots are behind them, jobs are spread evenly over all: servers that a followed stage has to spare are as
+    full as the others.
     """
     result = [1.0] * model.types
     if not all(regime.blocked):
@@ -254,8 +254,8 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses, 
             behind = slots[j] - ahead[j]
             if not blocked and behind > TOLERANCE:
                 result[j] = min(NEARLY, max(0.0, (held - ahead[j]) / behind))
-            elif not blocked and velocity[j] < 0:
-                result[j] = 0.0
+            elif not blocked and slots[j] > TOLERANCE:
+                result[j] = min(1.0, max(0.0, held / slots[j]))
     return np.array(result)
 
 
@@ -272,12 +272,36 @@ def _supply(
     """Return how fast configurations free servers; `known` holds answers already computed for this state."""
     if not asked:
         return {}
-    key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
+    key = (asked, tuple((f.configuration, f.moves) for f in regime.followed), regime.blocked)
     if key not in known:
         # in units of the shortest mean service time, so that a unit of time of the instance changes nothing
-        values = rates(asked, model.service / model.pace * jobs, occupancy(model, regime, jobs, masses, velocity))
-        known[key] = {k: model.pace * rate for k, rate in zip(asked, values, strict=True)}
+        chance, departing = occupancy(model, regime, jobs, masses), model.service / model.pace * jobs
+        known[key] = _freed(model, asked, departing, chance, rates, _slopes(regime, velocity))
     return known[key]
+
+
+def _freed(
+    model: Reservation,
+    asked: tuple[Configuration, ...],
+    departing: Vector,
+    chance: Vector,
+    rates: DrainRates,
+    moving: dict[Configuration, float],
+) -> dict[Configuration, float]:
+    """Return how fast configurations free servers, where those that move with their types drain part of the time."""
+    values = rates(asked, departing, chance)
+    supply = {k: model.pace * rate for k, rate in zip(asked, values, strict=True)}
+    for i, k in enumerate(asked[:-1]):
+        shrinks = -moving.get(k, -np.inf)
+        shared = any(min(a, b) for other in asked[i + 1 :] for a, b in zip(k, other, strict=True))
+        if shared and shrinks < supply[k]:
+            # those behind see all departures while it does not drain
+            others = _freed(model, (*asked[:i], *asked[i + 1 :]), departing, chance, rates, moving)
+            part = max(0.0, shrinks) / supply[k]
+            return {
+                o: rate if o in asked[: i + 1] else part * rate + (1 - part) * others[o] for o, rate in supply.items()
+            }
+    return supply
 
 
 def _part(regime: Regime, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:

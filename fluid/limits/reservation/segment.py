@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fluid.limits.reservation.draining import is_exact
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector
 from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide, occupancy, targets, velocities
+from theory.errors import InputError
 from theory.instance import Configuration
 
 ABSOLUTE = 1e-2
@@ -73,7 +74,7 @@ class Segment:
 
     @property
     def end(self) -> State:
-        """Jobs and masses at the end: configurations of which nothing is left are gone, and so are jobs without slots."""
+        """Jobs and masses at the end, without configurations of which nothing is left, and jobs without slots."""
         jobs, masses = self.state(self.stop)
         masses = {k: mass for k, mass in masses.items() if mass > TOLERANCE}
         return np.minimum(jobs, self._model.slots_of(masses.items())), masses
@@ -129,7 +130,7 @@ class Segment:
         if regime.kind == "tracking" and not regime.drains:
             return True
         jobs, masses = self.state(time)
-        chance = occupancy(self._model, regime, jobs, masses, self._free(jobs))
+        chance = occupancy(self._model, regime, jobs, masses)
         surely = [blocked or share == 1 for blocked, share in zip(regime.blocked, chance.tolist(), strict=True)]
         spare = {f.configuration for f in regime.followed}
         return all(
@@ -146,7 +147,11 @@ class Segment:
             self.stop = after
             if self.steps >= most:
                 return
-        self.stop = horizon
+        if self.stop <= self.start:
+            raise InputError(
+                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator cannot "
+                f"go on from time {self.start:.6g}"
+            )
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:
         """Yield the stretches of time that are looked at where the path is closed in form; they grow."""
