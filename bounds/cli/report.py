@@ -28,24 +28,19 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="OUT.html", help="File to write.", callback=announcing())],
 ) -> None:
     """Write the answer of plan, solve, worst, region, simulate, experiment, attack or admission tune as a page."""
+    from bounds.views.checked import parse_answer
     from bounds.views.report import report_page
     from theory.files.places import read_text, write_text
 
+    text = read_text(answer)
     try:
-        document = json.loads(read_text(answer))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{answer}: expected JSON, as a command prints it with --json ({error})") from None
-    origin = document.get("made") if isinstance(document, dict) else None
-    if not isinstance(origin, dict) or not isinstance(origin.get("command"), str):
-        raise InputError(
-            f"{answer}: made: missing, expected an answer of a command with --json, which says what made it"
-        )
-    try:
+        document = parse_answer(text)
+        origin = document.get("made") if isinstance(document, dict) else None
+        if not isinstance(origin, dict) or not isinstance(origin.get("command"), str):
+            raise InputError("made: missing, expected an answer of a command with --json, which says what made it")
         page = report_page(document, origin["command"])
     except InputError as error:
-        raise InputError(f"{answer}: {error}") from None
+        raise InputError(f"{answer}: {error}") from error
     write_text(out, page)
     print_answer(f"{out}: {len(page.encode()) / 1024:,.0f} KiB")
 

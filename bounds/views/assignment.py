@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from bounds.adversary.search import WorstInstance
 from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.views.checked import as_float
 from bounds.views.pictures import (
     DASHES,
     GREEDY,
@@ -121,6 +122,15 @@ def worst_answer(worst: WorstInstance) -> Answer:
         exact=worst.ratio,
         is_worst=worst.exact,
         instance=instance_document(instance),
+    )
+
+
+def solution_sentence(answer: Mapping[str, Any]) -> str:
+    """Return the answer of ``solve``, as JSON has it, in a sentence; its numbers are those of `solution_lines`."""
+    greedy, optimal = (answer[name]["reward_float"] for name in ("greedy", "optimal"))
+    return (
+        f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
+        f"{optimal:,.6g}; its run alone guarantees at least {100 * as_float(answer['guarantee_stagewise']):.2f} %."
     )
 
 
@@ -251,10 +261,9 @@ def draw_assignments(axes: Axes, solution: Solution) -> None:
             colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
             (piece,) = axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
             if share > 0.045:  # lower pieces have no space for words
-                words = axes.text(
-                    x, bottom + share / 2, _short(instance, k, share), fontsize=6, ha="center", va="center"
-                )
-                words.set_clip_path(piece)
+                words = _short(instance, k, share)
+                shown = axes.text(x, bottom + share / 2, words, ha="center", va="center", fontsize=6)
+                shown.set_clip_path(piece)
             bottom += share
         if bottom < 1:
             axes.bar(x, 1 - bottom, 0.92, bottom=bottom, color="#EEEEEE", edgecolor="white")

@@ -409,7 +409,10 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
         )
     axes.set_yticks(places, [_words(bar) for bar in panel.bars], fontsize=7 if len(panel.bars) <= 24 else 5)
     axes.invert_yaxis()
-    axes.set(xlabel=_words(panel.xlabel), xlim=panel.xlim, ylabel=_words(panel.ylabel))
+    first, last = panel.xlim
+    if last is None and not base.max(initial=first) > first:
+        last = first + 1.0  # of bars of no length there is no end
+    axes.set(xlabel=_words(panel.xlabel), xlim=(first, last), ylabel=_words(panel.ylabel))
     legend_above(axes)
 
 

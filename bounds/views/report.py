@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bounds.views.assignment import solution_sentence
+from bounds.views.checked import as_float, expect_answer, fields_of
 from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
-from bounds.views.pictures import as_bytes
+from bounds.views.pictures import LETTERS, as_bytes, drawn
 from bounds.views.plan import ASSUMED, moment, room
-from theory.errors import InputError
+from theory.errors import InputError, quoted
 from theory.files.places import json_text
 from theory.numbers import many
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 
 MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attached answer
+
+LATEST = 1e14  # seconds from 1970 that are a date, some three million years
 
 Document = Mapping[str, Any]
 
@@ -30,11 +34,14 @@ Pictures = list[tuple[str, Panel]]  # captions and panels
 class Kind(NamedTuple):
     """How the answer of a command becomes a report.
 
-    `summary` makes the sentence and the pictures of the answer; `evidence` has a rank for each statement.
+    `schemas` names the forms of its answers, `summary` makes the sentence and the pictures, `shown` what the tables
+    show in place of the answer; `evidence` has a rank for each statement.
     """
 
+    schemas: Sequence[str]
     summary: Callable[[Document], tuple[str, Pictures]]
     evidence: Sequence[tuple[str, str]]
+    shown: Callable[[Document], Document] = lambda answer: answer
 
 
 class Table(NamedTuple):
@@ -67,12 +74,9 @@ def report_page(document: Document, command: str) -> str:
     if name is None:
         raise InputError(f"made.command: expected one of {', '.join(KINDS)}, got {command[:60]!r}")
     kind = KINDS[name]
-    try:
-        sentence, panels = kind.summary(document)
-        shown = _plan_shown(document) if name == "plan" else document
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise InputError(f"expected a whole answer of packproof {name} --json, {error!r} is missing in it") from None
-    made = document.get("made", {})
+    expect_answer(document, _schema_of(document, kind.schemas))
+    sentence, panels = kind.summary(document)
+    made = document["made"]
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return page.render(
         title=f"packproof {name}",
@@ -80,13 +84,29 @@ def report_page(document: Document, command: str) -> str:
         pictures=[
             {"svg": _svg(panel, f"p{place}-"), "caption": caption} for place, (caption, panel) in enumerate(panels)
         ],
-        tables=list(_tables(shown)),
+        tables=list(_tables(kind.shown(document))),
         evidence=kind.evidence,
         assumptions=_assumptions(document),
-        repeat=made.get("command", ""),
+        repeat=made["command"],
         made=made,
         attached=list(_attached(document)),
     )
+
+
+def _schema_of(document: Document, schemas: Sequence[str]) -> str:
+    """Return the schema of an answer, of those of its command: the one with most of its fields."""
+
+    def fields(name: str) -> int:
+        return len(set(fields_of(name)) & document.keys())
+
+    queues = "simulate_several_queues" in schemas and any(
+        isinstance(one, Mapping) and "queue" in one for one in _list_of(document.get("policies"))
+    )
+    return "simulate_several_queues" if queues else max(schemas, key=fields)
+
+
+def _list_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _svg(panel: Panel, prefix: str) -> str:
@@ -201,8 +221,14 @@ def _words(name: str) -> str:
 # ---- kinds -----------------------------------------------------------------------------------------------------------
 
 
-def _bars(xlabel: str, lengths: Mapping[str, float], **how: Any) -> Bars:
-    return Bars(xlabel, list(lengths), [("", list(lengths.values()))], **how)
+def _bars(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
+    """Return bars by name, without those of which there is no number."""
+    shown = {drawn(name): length for name, length in lengths.items() if length is not None}
+    return Bars(xlabel, list(shown), [("", list(shown.values()))])
+
+
+def _percent(share: float | None, digits: int) -> str:
+    return "-" if share is None else f"{100 * share:.{digits}f} %"
 
 
 def _plan(answer: Document) -> tuple[str, Pictures]:
@@ -219,7 +245,7 @@ def _plan(answer: Document) -> tuple[str, Pictures]:
         (
             "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the "
             "target on the log, and at most on resampled logs.",
-            Bars("servers", list(ends), parts),
+            Bars("servers", [drawn(name) for name in ends], parts),
         )
     ]
     is_dated = answer["log"]["begins"] is not None
@@ -236,7 +262,7 @@ def _plan(answer: Document) -> tuple[str, Pictures]:
     pictures.append(
         (
             "VMs in service by type: the mean, and how many more at the fullest instant.",
-            Bars("VMs in service", [one["type"] for one in types], parts),
+            Bars("VMs in service", [drawn(one["type"]) for one in types], parts),
         )
     )
     grown = {"today": answer["servers"]} | {f"+{one['growth']:.0%}": one["servers"] for one in answer["growth"]}
@@ -264,11 +290,14 @@ def _plan_shown(answer: Document) -> Document:
         renamed = {words.get(key, (key, 1)): value for key, value in row.items() if (key, value) != ("pools", None)}
         return {key: value if by == 1 or value is None else by * value for (key, by), value in renamed.items()}
 
+    begins, at = answer["log"]["begins"], answer["peak"]["at"]
+    if not abs((begins or 0.0) + at) < LATEST:
+        raise InputError(f"peak.at: expected seconds up to a date that can be written, got {at:g}")
     peak = {("fullest instant" if key == "at" else key): value for key, value in answer["peak"].items()}
     return {
         **answer,
         "target": {f"{what}, at {'least' if is_share else 'most'}": factor * answer["target"]["value"]},
-        "peak": {**peak, "fullest instant": moment(answer["log"]["begins"], answer["peak"]["at"])},
+        "peak": {**peak, "fullest instant": moment(begins, at)},
         "greedy": shown(answer["greedy"]),
         "policies": [shown(one) for one in answer["policies"]],
         "growth": [shown(one) for one in answer["growth"]],
@@ -277,25 +306,94 @@ def _plan_shown(answer: Document) -> Document:
 
 def _solve(answer: Document) -> tuple[str, Pictures]:
     rewards = {name: answer[name]["reward_float"] for name in ("greedy", "optimal")}
-    sentence = (
-        f"Greedy reservation earns {rewards['greedy']:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
-        f"{rewards['optimal']:,.6g}; "
-        f"at least {100 * _number(answer['guarantee']):.2f} % is guaranteed by its run alone."
-    )
-    return sentence, [
-        ("Reward per server of greedy reservation, and the optimum.", _bars("reward per server", rewards))
+    caption = "Reward per server of greedy reservation, and the optimum."
+    pictures: Pictures = [(caption, _bars("reward per server", rewards))]
+    both = _assignments(answer)
+    if not any("pool" in row for rows in both.values() for row in rows):
+        parts: dict[str, list[float]] = {}
+        for place, rows in enumerate(both.values()):
+            for row in rows:
+                parts.setdefault(row["configuration"], [0.0, 0.0])[place] += row[SHARE] / 100
+        bars = Bars("servers (share)", ["greedy", "optimal"], _most(parts), xlim=(0.0, 1.0))
+        pictures.append(("Share of the servers that each assignment gives to each configuration.", bars))
+    return solution_sentence(answer), pictures
+
+
+SHARE, OF_POOL = "of the servers, %", "of the servers of the pool, %"
+MOST_PARTS = 10  # colours of stacked bars
+
+
+def _most(parts: Mapping[str, Sequence[float]]) -> list[tuple[str, Sequence[float]]]:
+    """Return the longest parts of bars as a picture names them; all others together come last."""
+    named = sorted(parts.items(), key=lambda part: -sum(part[1]))
+    shown = [(drawn(name, 2 * LETTERS), lengths) for name, lengths in named[:MOST_PARTS]]
+    if len(named) > MOST_PARTS:
+        others = zip(*(lengths for _, lengths in named[MOST_PARTS - 1 :]), strict=True)
+        shown[-1] = ("others", [sum(lengths) for lengths in others])
+    return shown
+
+
+def _assignments(answer: Document) -> dict[str, list[dict[str, Any]]]:
+    """Return both assignments as rows; those of several pools name the pool."""
+    greedy = []
+    for number, stage in enumerate(answer["greedy"]["stages"]):
+        until = "the servers end" if stage["exhausts"] is None else f"{quoted(stage['exhausts'])} is exhausted"
+        share = 100 * as_float(stage["fraction"])
+        for pool, configuration in _by_pool(stage, f"greedy.stages[{number}]").items():
+            place = {SHARE: share} if pool is None else {"pool": pool, OF_POOL: share}
+            greedy.append({**place, "configuration": _packed(configuration), "until": until})
+    several = any("pool" in row for row in greedy)
+    optimal = [
+        {
+            **({"pool": column["pool"]} if several else {}),
+            SHARE: 100 * as_float(column["fraction"]),
+            "configuration": _packed(column["configuration"]),
+        }
+        for column in answer["optimal"]["columns"]
     ]
+    return {"greedy assignment": greedy, "optimal assignment": optimal}
+
+
+def _by_pool(stage: Document, place: str) -> dict[str | None, Mapping[str, int]]:
+    """Return the configurations of a stage by pool; the pool of an instance that has one is None."""
+    if "configurations" in stage:
+        return dict(stage["configurations"])
+    if "configuration" not in stage:
+        raise InputError(f"{place}.configuration: missing")
+    return {None: stage["configuration"]}
+
+
+def _packed(configuration: Mapping[str, int]) -> str:
+    return " + ".join(f"{slots} {quoted(name)}" for name, slots in configuration.items() if slots) or "empty"
+
+
+def _solve_shown(answer: Document) -> Document:
+    """Return an answer with both assignments as tables, and the stages of whole servers."""
+    tables: dict[str, list[dict[str, Any]]] = _assignments(answer)
+    if whole := answer.get("servers"):
+        stages = whole["greedy"]["stages"]
+        tables[f"greedy assignment of {many(whole['servers'], 'server')}"] = [
+            {
+                "servers": sum(stage["servers"].values()) if pool is None else stage["servers"].get(pool),
+                **({} if pool is None else {"pool": pool}),
+                "configuration": _packed(configuration),
+            }
+            for number, stage in enumerate(stages)
+            for pool, configuration in _by_pool(stage, f"servers.greedy.stages[{number}]").items()
+        ]
+    single = {name: value for name, value in answer.items() if not isinstance(value, Mapping)}
+    return {**single, **tables, **{name: value for name, value in answer.items() if name not in single}}
 
 
 def _worst(answer: Document) -> tuple[str, Pictures]:
     percent = 100 * answer["ratio"]
     sentence = f"On the worst instance that was found, greedy reservation keeps {percent:.3f} % of the optimal reward."
-    workload = {name: _number(value) for name, value in answer["workload"].items()}
+    workload = {name: as_float(value) for name, value in answer["workload"].items()}
     return sentence, [("The worst workload that was found, by type.", _bars("jobs per server", workload))]
 
 
 def _region(answer: Document) -> tuple[str, Pictures]:
-    intensity = _number(answer["traffic_intensity"])
+    intensity = as_float(answer["traffic_intensity"])
     carried = "can" if answer["supportable"] else "cannot"
     limit = "what is below 1 can be carried"
     sentence = f"The servers {carried} carry this workload: its traffic intensity is {intensity:.4g}, and {limit}."
@@ -306,9 +404,8 @@ def _region(answer: Document) -> tuple[str, Pictures]:
 def _simulate(answer: Document) -> tuple[str, Pictures]:
     if "distances" in answer:
         slope = answer["slope"]["mean"]
-        return (
-            f"Paths of {answer['policy']} approach the fluid limit like L^{slope:.2f} as the number L of servers grows."
-        ), []
+        law = "at no rate that could be measured" if slope is None else f"like L^{slope:.2f}"
+        return f"Paths of {answer['policy']} approach the fluid limit {law} as the number L of servers grows.", []
     if "policies" in answer:
         every = answer["policies"]
         names = ", ".join(one["policy"] for one in every)
@@ -322,11 +419,14 @@ def _simulate(answer: Document) -> tuple[str, Pictures]:
     pictures: Pictures = [("Mean number of jobs in service by type.", _bars("jobs in service", answer["jobs"]))]
     where = f"{answer['policy']} on {many(answer['servers'], 'server')}"
     if "queue" in answer:
-        delay = answer["queue"]["delay"]["mean"]
+        waiting, delay = answer["queue"]["mean"], answer["queue"]["delay"]["mean"]
         waited = "no job has started" if delay is None else f"jobs that start have waited {delay:,.4g} on average"
-        return f"Under {where}, {answer['queue']['mean']:,.4g} jobs wait on average, and {waited}.", pictures
+        shown = "an unknown number of" if waiting is None else f"{waiting:,.4g}"
+        return f"Under {where}, {shown} jobs wait on average, and {waited}.", pictures
     reward, accepted = answer["reward"]["mean"], answer["accepted"]["mean"]
-    return f"{where} accepts {100 * accepted:.3f} % of the jobs, for a reward of {reward:,.6g} per server.", pictures
+    if reward is None or accepted is None:
+        return f"Under {where}, no job came while it was measured.", pictures
+    return f"{where} accepts {_percent(accepted, 3)} of the jobs, for a reward of {reward:,.6g} per server.", pictures
 
 
 def _attack(answer: Document) -> tuple[str, Pictures]:
@@ -335,18 +435,18 @@ def _attack(answer: Document) -> tuple[str, Pictures]:
         confirmed = "confirmed" if answer["confirmed"] else "not confirmed"
         found = f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']}"
         return f"{found} ({confirmed}).", []
-    percent = 100 * _number(answer["ratio"])
-    return (
-        f"{answer['rule']} keeps {percent:.3f} % of what is possible in the worst case that was found ({proved}).",
-        [],
-    )
+    ratio = as_float(answer["ratio"])
+    if ratio >= 1:
+        return f"The search found no instance on which {answer['rule']} keeps less than what is possible.", []
+    kept = f"{answer['rule']} keeps {_percent(ratio, 3)} of what is possible"
+    return f"{kept} in the worst case that was found ({proved}).", []
 
 
 def _tune(answer: Document) -> tuple[str, Pictures]:
-    used = 100 * answer["utilisation"]["mean"]
+    used = _percent(answer["utilisation"]["mean"], 2)
     return (
         f"{answer['threshold']:.6g} is the greatest threshold of the {answer['policy']} policy tried whose "
-        f"mean meets the SLA of {answer['target']:g}; {used:.2f} % of the cores are in use then."
+        f"mean meets the SLA of {answer['target']:g}; {used} of the cores are in use then."
     ), []
 
 
@@ -355,16 +455,9 @@ def _experiment(answer: Document) -> tuple[str, Pictures]:
     return f"{answer['finished']:,} of {many(answer['cells'], 'cell')} of the grid {are} finished.", []
 
 
-def _number(value: Any) -> float:
-    """Return an exact number of an answer, ``p/q``, as a float."""
-    if isinstance(value, str):
-        top, _, bottom = value.partition("/")
-        return int(top) / int(bottom or 1)
-    return float(value)
-
-
 KINDS: dict[str, Kind] = {
     "plan": Kind(
+        ("plan",),
         _plan,
         (
             ("the servers that carry the mean workload, from both sides (the attached certificate)", CERTIFIED),
@@ -373,13 +466,18 @@ KINDS: dict[str, Kind] = {
             ("what a policy attains on the log, and on resampled and grown logs", SIMULATED),
             ("that the target is missed on one server less; not all smaller numbers were tried", SIMULATED),
         ),
+        _plan_shown,
     ),
-    "solve": Kind(_solve, (("rewards, ratio and guarantees", CERTIFIED),)),
-    "worst": Kind(_worst, (("what the instance attains", CERTIFIED),)),
-    "region": Kind(_region, (("traffic intensity and facets", CERTIFIED),)),
-    "simulate": Kind(_simulate, (("all numbers", SIMULATED),)),
-    "experiment": Kind(_experiment, (("all numbers", SIMULATED),)),
-    "attack": Kind(_attack, ()),
-    "admission tune": Kind(_tune, (("all numbers", SIMULATED),)),
+    "solve": Kind(("solve",), _solve, (("rewards, ratio and guarantees", CERTIFIED),), _solve_shown),
+    "worst": Kind(("worst", "worst_by_size"), _worst, (("what the instance attains", CERTIFIED),)),
+    "region": Kind(("region",), _region, (("traffic intensity and facets", CERTIFIED),)),
+    "simulate": Kind(
+        ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
+        _simulate,
+        (("all numbers", SIMULATED),),
+    ),
+    "experiment": Kind(("experiment",), _experiment, (("all numbers", SIMULATED),)),
+    "attack": Kind(("attack", "attack_online"), _attack, ()),
+    "admission tune": Kind(("admission_tune",), _tune, (("all numbers", SIMULATED),)),
 }
 """By command."""

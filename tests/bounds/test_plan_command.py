@@ -293,7 +293,7 @@ REFUSED = {
         "report other.json --out a.html",
         "other.json: made.command: expected one of plan",
     ),
-    "half an answer": ("report half.json --out a.html", "half.json: expected a whole answer of packproof solve --json"),
+    "half an answer": ("report half.json --out a.html", "half.json: greedy: missing"),
     "no example": ("example four_type.toml", "did you mean four_types.toml"),
 }
 

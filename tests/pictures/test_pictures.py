@@ -120,7 +120,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", DRAWN.values(), ids=DRAWN)
 def test_names_are_drawn_as_they_are(command: str, hostile: Path, tmp_path: Path, figures: list[Figure]) -> None:
-    """Mathematics, hidden labels, letters without a glyph, long and markup names: no warning, and each can be read."""
+    """Mathematics, hidden labels, letters without a glyph, long names and markup: no warning, and each can be read."""
     words = [str(hostile / word) if word.endswith(".json") or ".py:" in word else word for word in command.split()]
     for kind in ("png", "svg"):
         assert run([*words, "--plot", str(tmp_path / f"p.{kind}")]) == 0

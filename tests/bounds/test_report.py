@@ -1,0 +1,307 @@
+"""``packproof report``: what it says is what the command says, and an altered answer is refused in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bounds.cli import run
+from bounds.views.answers import schema
+from bounds.views.checked import EXACT, as_float, expect_answer
+from bounds.views.report import KINDS, _schema_of, report_page
+from tests.pictures import HOSTILE, hostile_instance
+from theory.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+COMMANDS = {
+    "solve": "solve four_types.toml --servers 10",
+    "solve, two pools": "solve pools.json --servers 9",
+    "worst": "worst caught.toml --vary workload",
+    "worst by size": "worst --types 3 --resources 1",
+    "region": "region caught.toml",
+    "simulate": "simulate four_types.toml --policy dra --servers 5 --until 3 --replications 2",
+    "simulate a queue": "simulate caught.toml --policy nonpreemptive --servers 2 --until 20",
+    "simulate several": "simulate caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
+    "simulate several queues": "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 2 "
+    "--until 20",
+    "attack": "attack rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
+}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return an answer of each kind that has a report."""
+    folder = tmp_path_factory.mktemp("answers")
+    (folder / "pools.json").write_text(json.dumps(hostile_instance(3, 2)))
+    documents: dict[str, Any] = {"plan": json.loads((EXAMPLES / "plan_answer.json").read_text())}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, command in COMMANDS.items():
+            words = [_place(word, folder) for word in command.split()]
+            patch.chdir(folder)
+            documents[name] = json.loads(_printed([*words, "--json"]))
+    return documents
+
+
+def _place(word: str, folder: Path) -> str:
+    if word == "pools.json":
+        return str(folder / word)
+    return str(EXAMPLES / word) if word.partition(":")[0].endswith((".toml", ".py")) else word
+
+
+def _printed(words: list[str]) -> str:
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        assert run(words) == 0, words
+    return stream.getvalue()
+
+
+KINDS_OF_ANSWERS = ["plan", *COMMANDS]
+
+
+def numbers_of(value: Any) -> Iterator[float]:
+    """Yield the numbers of an answer, exact ones as floats."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from numbers_of(one)
+    elif isinstance(value, list):
+        yield float(len(value))
+        for one in value:
+            yield from numbers_of(one)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield float(value)
+    elif isinstance(value, str) and re.fullmatch(EXACT, value):
+        yield float(Fraction(value))
+
+
+def sentence_of(page: str) -> str:
+    found = re.search(r'<p class="answer">(.*?)</p>', page, re.DOTALL)
+    assert found is not None
+    return unescape(found[1])
+
+
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_each_number_of_the_sentence_is_in_the_answer(name: str, answers: dict[str, Any]) -> None:
+    document = answers[name]
+    sentence = sentence_of(report_page(document, document["made"]["command"]))
+    if name == "plan":  # the sentence is the answer's own
+        assert sentence == document["sentence"]
+        return
+    known = list(numbers_of(document))
+    for name_of_type in HOSTILE:
+        sentence = sentence.replace(name_of_type, "")
+    for shown in re.findall(r"(?<![\w-])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: %)?", sentence):
+        percent, digits = shown.endswith("%"), len(shown.removesuffix(" %").partition(".")[2])
+        value = float(shown.removesuffix(" %").replace(",", "")) / (100 if percent else 1)
+        slack = 0.51 * 10.0 ** -(digits + 2 * percent)
+        assert any(abs(one - value) <= max(slack, 1e-5 * abs(one)) for one in known) or value == 1.0, shown
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(1, 9), st.fractions(0, 3, max_denominator=5)),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_report_of_solve_says_what_solve_says(types: list[tuple[int, int, int, Fraction]]) -> None:
+    """The guarantee of the sentence is the larger one, which the text names first; both assignments are in tables."""
+    from bounds.views.assignment import solution_answer, solution_lines, solution_sentence
+    from bounds.views.report import _solve_shown
+    from theory.files.instances import parse_instance
+    from theory.greedy.optimal import solve
+
+    kinds = [
+        {"name": f"t{n}", "demand": {"a": a, "b": b}, "reward": reward, "workload": str(workload)}
+        for n, (a, b, reward, workload) in enumerate(types)
+    ]
+    solution = solve(parse_instance({"server": {"capacity": {"a": 12, "b": 12}}, "type": kinds}, "drawn"))
+    answer = json.loads(json.dumps(solution_answer(solution), default=lambda one: one.to_json()))
+    lines = solution_lines(solution)
+    sentence, guaranteed = solution_sentence(answer), solution.greedy.guarantee_stagewise
+    assert f"guarantees at least {100 * float(guaranteed):.2f} %" in sentence
+    assert next(line for line in lines if line.startswith("guaranteed")).split()[1] in (
+        str(guaranteed), f"{float(guaranteed):.9g}",
+    )  # fmt: skip
+    tables = _solve_shown(answer)
+    for name, stages in (("greedy assignment", len(solution.greedy.stages)), ("optimal assignment", None)):
+        rows = tables[name]
+        assert stages is None or len(rows) == stages
+        total = sum(row["of the servers, %"] for row in rows)
+        assert total <= 100 + 1e-9
+        for row in rows:
+            assert any(row["configuration"] in line for line in lines)
+
+
+def _places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value[:30]) if isinstance(value, list) else ()
+    for key, one in items:
+        yield (*before, key)
+        yield from _places(one, (*before, key))
+
+
+STRANGE: list[Any] = [
+    None, True, -1, 0, 0.0, 1e308, -1e300, 10**90, 10**400, 1e-300, "", "x", "1/0", "-3/4", "9" * 5000, [], {}, [1],
+    {"a": 1}, "\ud800", "\x07\n", "$a_$", "W" * 3000, float("nan"), float("inf"), [None], [[]], "{{x}}<script>", "中",
+]  # fmt: skip
+
+
+@st.composite
+def alterations(draw: st.DrawFn, document: Any) -> Any:
+    """Draw an answer in which a few places are gone, replaced, copied from elsewhere, cut or added."""
+    altered = copy.deepcopy(document)
+    for _ in range(draw(st.integers(1, 3))):
+        places = list(_places(altered))
+        if not places:
+            break
+        *path, last = draw(st.sampled_from(places))
+        parent = altered
+        for key in path:
+            parent = parent[key]
+        change = draw(st.sampled_from(("gone", "replaced", "replaced", "cut", "added")))
+        if change == "gone":
+            del parent[last]
+        elif change == "replaced":
+            parent[last] = draw(st.sampled_from(STRANGE))
+        elif change == "added" and isinstance(parent, dict):
+            parent[draw(st.sampled_from(("extra", "\ud800", "_x$", "")))] = draw(st.sampled_from(STRANGE))
+        elif isinstance(parent[last], list | str):
+            parent[last] = parent[last][: len(parent[last]) // 2]
+        elif isinstance(parent[last], int | float) and not isinstance(parent[last], bool):
+            parent[last] = -parent[last] * 10**9
+    return altered
+
+
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_an_altered_answer_is_refused_in_one_line_or_shown(
+    name: str, answers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, page = tmp_path / "answer.json", tmp_path / "page.html"
+
+    @settings(max_examples=12)
+    @given(alterations(answers[name]))
+    def altered(document: Any) -> None:
+        file.write_text(json.dumps(document))
+        page.unlink(missing_ok=True)
+        capsys.readouterr()
+        status = run(["report", str(file), "--out", str(page)])
+        lines = capsys.readouterr().err.splitlines()
+        assert (status, len(lines)) in ((0, 0), (2, 1)), lines
+        assert page.exists() == (status == 0)
+        if status == 2:
+            assert lines[0].startswith(f"{file}: ")
+
+    altered()
+
+
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_a_truncated_answer_is_refused_in_one_line(
+    name: str, answers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps(answers[name])
+    file, page = tmp_path / "answer.json", tmp_path / "page.html"
+    for end in range(0, len(text) - 1, max(1, len(text) // 12)):
+        file.write_text(text[:end])
+        capsys.readouterr()
+        assert run(["report", str(file), "--out", str(page)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"{file}: ")
+        assert not page.exists()
+
+
+REFUSED = {
+    "a field of another type": ({"greedy.stages.0.fraction": 5}, "greedy.stages[0].fraction: expected a text, got 5"),
+    "no exact number": ({"guarantee": "1/0"}, "guarantee: expected an exact number below 1e100"),
+    "no field": ({"optimal.exact": ...}, "optimal.exact: missing"),
+    "an unknown field": ({"extra": 1}, "extra: unknown field, expected one of greedy, optimal"),
+    "no number": ({"ratio": True}, "ratio: expected a number, got True"),
+    "a large number": ({"ratio": 10**200}, "ratio: expected a number below 1e100"),
+    "no configuration": ({"greedy.stages.1.configuration": ...}, "greedy.stages[1].configuration: missing"),
+    "half a letter": ({"greedy.permutation.0": "\ud800"}, "greedy.permutation[0]: expected letters"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_names_the_place(case: str, answers: dict[str, Any]) -> None:
+    changes, expected = REFUSED[case]
+    document = copy.deepcopy(answers["solve"])
+    for place, value in changes.items():
+        *path, last = (int(key) if key.isdigit() else key for key in place.split("."))
+        parent = document
+        for key in path:
+            parent = parent[key]
+        if value is ...:
+            del parent[last]
+        else:
+            parent[last] = value
+    with pytest.raises(InputError, match=re.escape(expected)):
+        report_page(document, document["made"]["command"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"made": {"command": "packproof solve x"}, "ratio": NaN}', "NaN is no number of JSON"),
+        ('{"made": 1, "made": 2}', "the key 'made' stands twice in one object"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"made": {"command": "packproof plan x"}, "certificate": ' + "[" * 800 + "]" * 800 + "}", ": "),
+        ("[]", "made: missing"),
+        ("{", "expected JSON"),
+    ],
+)
+def test_no_answer(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text(text)
+    assert run(["report", str(file), "--out", str(tmp_path / "page.html")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{file}: ")
+    assert expected in line
+
+
+def _refusal(document: Any, name: str) -> str:
+    try:
+        expect_answer(document, name)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_the_check_of_answers_agrees_with_jsonschema(name: str, answers: dict[str, Any]) -> None:
+    """Whatever jsonschema refuses is refused, and what it accepts is refused for its size, or its letters, alone."""
+    document = answers[name]
+    kind = next(
+        kind for command, kind in KINDS.items() if document["made"]["command"].startswith(f"packproof {command} ")
+    )
+
+    @settings(max_examples=40)
+    @given(alterations(document))
+    def agree(altered: Any) -> None:
+        chosen = _schema_of(altered, kind.schemas) if isinstance(altered, dict) else kind.schemas[0]
+        validator = jsonschema.Draft202012Validator(schema(chosen))
+        refusal = _refusal(altered, chosen)
+        narrower = re.search("below 1e100|expected letters|whole number, got -?[0-9.e+-]+$", refusal) is not None
+        assert narrower or validator.is_valid(altered) == (not refusal), refusal
+
+    agree()
+
+
+def test_exact_numbers_of_any_length_are_read() -> None:
+    long = "7" * 6000
+    assert as_float(f"{long}/{long}") == 1.0
+    assert as_float("3/4") == 0.75
