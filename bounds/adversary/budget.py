@@ -13,7 +13,7 @@ INTERRUPTED = threading.Event()
 OVERTIME = 2.0  # seconds after the time limit in which the worst instance may still be made simpler
 
 
-COMPILES = " (compiling comes first; the time limit begins when an instance has been judged)"
+COMPILES = " (compiling comes first; the time limit begins after it, with the first instance)"
 """Said with the first progress text, where the clock does not run yet."""
 
 

@@ -43,16 +43,20 @@ from theory.files.answer import answer_apart, answer_width
 
 __all__ = ["app", "main", "run"]
 
+NOT_FROM_A_FILE = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES")
+"""Settings of numba that say where machine code is loaded from. Numba takes what the environment leaves out from a file
+``.numba_config.yaml`` of the working folder, which may be a stranger's; empty, they mean the default."""
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
-    from bounds.cli.apart import names_code, run_apart
+    from bounds.cli.apart import run_apart, runs_code
 
     if COMPLETE in os.environ:
         answer_shell()
     words = sys.argv[1:] if arguments is None else arguments
     last = partial(run, process_ends=True)
-    apart = hasattr(os, "fork") and names_code(words)
+    apart = hasattr(os, "fork") and runs_code(words)
     sys.exit(run_apart(last, words, ended) if apart else last(words))
 
 
@@ -62,6 +66,8 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
     With `process_ends` the process does nothing afterwards but end: Ctrl-C and SIGTERM are ignored from the end of the
     command on. Python gives its own handlers up while it shuts down, and a signal would then replace the status.
     """
+    for name in NOT_FROM_A_FILE:
+        os.environ.setdefault(name, "")
     if sys.stderr is None:  # closed by whoever started packproof: `print` would fall back to standard output
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the process lives)
     if sys.stdout is None:

@@ -8,33 +8,23 @@ byte there is one line on stderr, and the status is 2.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from fluid.parallel import end_with, stopped_together
 from theory.files.places import names_own_code
 
-SMALL = 1 << 20  # bytes up to which a file is searched for the name of a file with code
-NAMED = re.compile(rb"""\.py:|["'][A-Za-z_][\w.]*:[A-Za-z_]\w*["']""")  # what may be such a name
+ALLOW_CODE = "--allow-code"
 
 
-def names_code(arguments: list[str]) -> bool:
-    """Return whether a command line, or a file on it, names code: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``."""
-    return any(
-        names_own_code(word.rpartition("=")[2]) or (word.endswith((".toml", ".json")) and _holds_name(Path(word)))
-        for word in arguments
-    )
+def runs_code(arguments: list[str]) -> bool:
+    """Return whether a command line names code of a user's own, or allows the code that a file names.
 
-
-def _holds_name(path: Path) -> bool:
-    try:
-        return path.is_file() and path.stat().st_size <= SMALL and NAMED.search(path.read_bytes()) is not None
-    except OSError:
-        return False
+    There is no other way to such code: what a file says runs nothing by itself.
+    """
+    return any(word == ALLOW_CODE or names_own_code(word.rpartition("=")[2]) for word in arguments)
 
 
 def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Callable[[str], int]) -> int:

@@ -51,6 +51,9 @@ Columns = Annotated[
 Against = Annotated[
     str | None, typer.Option("--against", metavar="FIELD", help="The field of the grid that --plot draws against.")
 ]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Run code of its own that the grid names as policies (FILE.py:NAME).")
+]
 ScaleOption = Annotated[str, typer.Option("--scale", metavar="linear|log", help="Scale of the numbers in --plot.")]
 
 
@@ -65,6 +68,7 @@ def experiment(
     store: StoreFile = None,
     engine: EngineOption = "local",
     workers: WorkersOption = -1,
+    allow_code: AllowCode = False,
     rows: RowsFile = None,
     points: PointsFile = None,
     status: Status = False,
@@ -75,9 +79,9 @@ def experiment(
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.views.experiment import experiment_answer, experiment_lines, unstable_points
+    from bounds.views.experiment import experiment_answer, experiment_lines
     from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
-    from fluid.experiment.grid import read_grid
+    from fluid.experiment.grid import REFUSE, RUN, read_grid
     from fluid.experiment.store import Store
     from fluid.experiment.summaries import summary_table, table
     from fluid.parallel import refuse_engine, refuse_workers
@@ -86,13 +90,14 @@ def experiment(
     refuse_workers(workers)
     refuse_engine(engine)
     if numbers == ["list"]:
-        names = list(read_grid(grid).numbers)
+        refuse_unused({"--allow-code": allow_code}, "--number list, which runs no code")
+        names = list(_known_of(grid, "--number list").numbers)
         show(names, lambda: names, as_json=as_json)
         return
     if store is None:
         raise InputError("--store: missing, expected --store FILE: SQLite file, created or continued")
     if status:
-        unused = {"--csv": rows is not None, "--summary": points is not None}
+        unused = {"--csv": rows is not None, "--summary": points is not None, "--allow-code": allow_code}
         refuse_unused(unused, "--status, which runs and writes nothing")
         _show_status(grid, store, as_json=as_json)
         return
@@ -103,12 +108,10 @@ def experiment(
     about_picture = {"--number": bool(numbers), "--against": against is not None, "--scale": scale == "log"}
     for option in (name for name, is_given in about_picture.items() if is_given and plot is None):
         raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
-    planned = read_grid(grid)
+    planned = read_grid(grid, code=RUN if allow_code else REFUSE)
     if plot is not None:  # wrong names are refused before the run
         panels_of(planned, numbers or (), against)
-    warning = unstable_points(planned)
-    for line in (*([] if warning is None else [f"{grid}: {warning}"]), *planned.warnings):
-        print(line, file=sys.stderr)
+    _warn_before(grid, planned, allow_code=allow_code)
     with Store(store) as opened:
         is_whole = _run(grid, planned, opened, engine, workers)
         # after an interrupt the rows that are missing would be lost from files that are there; the store has the others
@@ -124,17 +127,38 @@ def experiment(
         raise KeyboardInterrupt
 
 
+def _warn_before(path: Path, planned: Grid, *, allow_code: bool) -> None:
+    """Say on stderr what a person should know of a grid before it runs."""
+    from bounds.views.experiment import unstable_points
+
+    if allow_code and not any(cell.document["own"] for cell in planned.cells):
+        print(f"{path}: --allow-code: not used, the grid names no code of its own", file=sys.stderr)
+    warning = unstable_points(planned)
+    for line in (*([] if warning is None else [f"{path}: {warning}"]), *planned.warnings):
+        print(line, file=sys.stderr)
+
+
+def _known_of(path: Path, what: str) -> Grid:
+    """Read a grid without the code that it names, and say on stderr of which policies nothing is known."""
+    from bounds.views.experiment import unknown_line
+    from fluid.experiment.grid import LEAVE_OUT, read_grid
+
+    planned = read_grid(path, code=LEAVE_OUT)
+    if line := unknown_line(planned, what):
+        print(f"{path}: {line}", file=sys.stderr)
+    return planned
+
+
 def _show_status(path: Path, store: Path, *, as_json: bool) -> None:
     """Show how much of a grid a store holds."""
     from contextlib import nullcontext
 
     from bounds.views.experiment import status_answer, status_lines
-    from fluid.experiment.grid import read_grid
     from fluid.experiment.store import Store
     from theory.files.places import note_input
 
     note_input(store)
-    planned = read_grid(path)
+    planned = _known_of(path, "--status")
     with Store(store, reading=True) if store.exists() else nullcontext() as opened:
         answer = status_answer(planned, opened)
     show(answer, lambda: status_lines(answer), as_json=as_json)

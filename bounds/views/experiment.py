@@ -20,7 +20,7 @@ def status_answer(grid: Grid, store: Store | None) -> Answer:
     points: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in grid.cells:
         points.setdefault(tuple(cell.varied.values()), []).append(cell)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "parameters": cells[0].varied,
             "finished": sum(cell.key in stored for cell in cells),
@@ -28,12 +28,17 @@ def status_answer(grid: Grid, store: Store | None) -> Answer:
         }
         for cells in points.values()
     ]
+    finished = sum(row["finished"] for row in rows)
+    rows += [
+        {"parameters": point.varied, "finished": None, "replications": point.replications} for point in grid.unknown
+    ]
     remaining = forecast(grid, store)
     return encode_answer(
         "experiment_status",
         remaining,
-        cells=len(grid.cells),
-        finished=sum(row["finished"] for row in rows),
+        cells=grid.number_of_cells,
+        finished=finished,
+        unknown=grid.number_of_cells - len(grid.cells),
         points=rows,
         events_left=remaining.events,
         seconds_left=remaining.seconds,
@@ -45,13 +50,26 @@ def status_lines(answer: Answer) -> list[str]:
     parameters = list(answer.points[0].parameters) if answer.points else []
     table = [[*parameters, "finished", "of"]]
     table += [
-        [*map(str, point.parameters.values()), str(point.finished), str(point.replications)] for point in answer.points
+        [
+            *map(str, point.parameters.values()),
+            "unknown" if point.finished is None else str(point.finished),
+            str(point.replications),
+        ]
+        for point in answer.points
     ]
-    lines = [f"{answer.finished:,} of {many(answer.cells, 'cell')}", "", *aligned(table, right=2)]
-    if answer.finished < answer.cells:
-        remaining = Forecast(answer.cells - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
+    unknown = f", {answer.unknown:,} more are unknown" if answer.unknown else ""
+    known = answer.cells - answer.unknown
+    lines = [f"{answer.finished:,} of {many(known, 'cell')}{unknown}", "", *aligned(table, right=2)]
+    if answer.finished < known:
+        remaining = Forecast(known - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
         lines += ["", forecast_line(remaining)]
     return lines
+
+
+def unknown_line(grid: Grid, what: str) -> str | None:
+    """Return the line about policies that were not loaded, since `what` runs no code; None where there are none."""
+    names = ", ".join(dict.fromkeys(point.policy for point in grid.unknown))
+    return f"{what} runs no code: nothing is known of {names}, code of the grid's own" if names else None
 
 
 def forecast_line(remaining: Forecast, workers: int = 1, noun: str = "cell") -> str:

@@ -27,6 +27,9 @@ Arrivals from a trace, ``arrivals = ["poisson", { trace = "jobs.csv", stretch = 
 (in ``[simulation]`` of the instance, beside the instance). Where all cells have a trace, types of the instance may
 leave out ``workload`` and ``reward``. What is in the file is part of the cell, not its name: a trace that has changed
 makes other cells. On a cluster, workers must see the file under the same name.
+
+A policy may be code of the author's own, ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``, beside the grid file. It runs
+only where the caller allows it (`read_grid`): a grid is data, and who reads one need not know what it names.
 """
 
 from __future__ import annotations
@@ -82,6 +85,9 @@ AT_THE_TOP = ("policy", "servers", "workload", "intensity")
 
 BINS = 100
 """Of each cell."""
+
+REFUSE, RUN, LEAVE_OUT = "refuse", "run", "leave out"
+"""What becomes of a grid that names code of its own."""
 
 
 def scenario_of(document: Mapping[str, Any], found: Policy, source: str = "experiment") -> Any:
@@ -149,6 +155,15 @@ def _digest(document: Any) -> str:
 
 
 @dataclass(frozen=True)
+class UnknownPoint:
+    """A point of a grid whose policy is code of the grid's own that was not loaded: its cells have no keys."""
+
+    varied: dict[str, Any]
+    policy: str
+    replications: int
+
+
+@dataclass(frozen=True)
 class Grid:
     """An experiment.
 
@@ -162,12 +177,20 @@ class Grid:
         About its traces (`fluid.traces.jobs`), each line once.
     numbers : tuple of str
         What its runs may give, as the CSV names it (`number_names`).
+    unknown : tuple of UnknownPoint
+        What is not among the cells, where code of the grid's own is left out.
     """
 
     cells: tuple[Cell, ...]
     parameters: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    unknown: tuple[UnknownPoint, ...] = ()
+
+    @property
+    def number_of_cells(self) -> int:
+        """How many cells the file stands for, with those that are unknown."""
+        return len(self.cells) + sum(point.replications for point in self.unknown)
 
 
 def number_names(scenario: Scenario, policy: Policy) -> list[str]:
@@ -189,8 +212,15 @@ def number_names(scenario: Scenario, policy: Policy) -> list[str]:
     return ["reward", "acceptance", *by_type("jobs", "acceptance"), *used, *moved, *idle, "events"]
 
 
-def read_grid(path: str | Path) -> Grid:
+def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
     """Read the grid of an experiment.
+
+    Parameters
+    ----------
+    path : str or Path
+    code : {"refuse", "run", "leave out"}
+        What becomes of policies that are code of the grid's own: the grid is refused, or the code is loaded, or its
+        points are unknown (`Grid.unknown`), and nothing of the code is read.
 
     Raises
     ------
@@ -221,33 +251,44 @@ def read_grid(path: str | Path) -> Grid:
     for name in ("policy", "servers"):
         if name not in varied and name not in fixed:
             fields.fail(name, "missing, expected a value, or a list under [vary]")
-    number = replications
-    for values in varied.values():
-        number *= len(values)
-    if number > CELLS:
-        raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
+    _refuse_too_many(str(path), varied, replications)
     base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
-    policies = _policies(fields, varied.get("policy") or [fixed["policy"]], Path(path).parent)
-    _refuse_unknown(fields, varied, own, {option for one in policies.values() for option in one.policy.options})
-    cells = []
+    names = varied.get("policy") or [fixed["policy"]]
+    policies = _policies(fields, names, Path(path).parent, code)
+    options = {option for one in policies.values() for option in one.policy.options}
+    warnings: dict[str, None] = {}
+    if len(policies) == len(names):
+        _refuse_unknown(fields, varied, own, options)
+        unread = [name for name in varied if name in OPTIONS and name not in options]
+        warnings = dict.fromkeys(f"{path}: vary.{name}: no policy of the grid reads it" for name in unread)
+    else:  # what no policy that is known reads may be an option of one that is left out
+        options |= {*simulation, *varied}.difference(ARRIVING, AT_THE_TOP, ("slot",))
+    cells, unknown = [], []
     numbers: dict[str, None] = {}
-    warnings = dict.fromkeys(
-        f"{path}: vary.{name}: no policy of the grid reads it"
-        for name in varied
-        if name in OPTIONS and not any(name in one.policy.options for one in policies.values())
-    )
     for combination in product(*varied.values()):
         chosen = dict(zip(varied, combination, strict=True))
         settings = {**fixed, **chosen}
         here = "arrivals" in chosen or "arrivals" in own
         folder, times = Path(path).parent if here else place.parent, (until, warmup, seed)
-        what, running = (instance, left_out), policies[settings["policy"]].policy
-        cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, policies)
-        warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
-        numbers |= dict.fromkeys(number_names(scenario, running))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
+        running = policies.get(settings["policy"])
+        if running is None:
+            unknown.append(UnknownPoint(shown, settings["policy"], replications))
+            continue
+        what = (instance, left_out)
+        cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, running, options)
+        warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
+        numbers |= dict.fromkeys(number_names(scenario, running.policy))
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
-    return Grid(tuple(cells), tuple(varied), tuple(warnings), tuple(numbers))
+    return Grid(tuple(cells), tuple(varied), tuple(warnings), tuple(numbers), tuple(unknown))
+
+
+def _refuse_too_many(path: str, varied: Mapping[str, Sequence[Any]], replications: int) -> None:
+    number = replications
+    for values in varied.values():
+        number *= len(values)
+    if number > CELLS:
+        raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
 
 
 def _varied(fields: Fields, own: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -337,13 +378,20 @@ class _Chosen:
     policy: Policy
 
 
-def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _Chosen]:
+def _policies(fields: Fields, names: Sequence[Any], folder: Path, code: str) -> dict[str, _Chosen]:
+    """Return the policies of a grid by their names in it; without those that are code which is left out."""
     from fluid.simulation.policy_names import policy
 
+    # before any of them is looked up, so that nothing has run where the grid is refused
+    own = [name for name in names if isinstance(name, str) and names_own_code(name)]
+    if own and code == REFUSE:
+        raise InputError(f"{fields.source} names code of its own, {', '.join(own)}; --allow-code runs it")
     chosen = {}
     for name in names:
         if not isinstance(name, str):
             fields.fail("policy", f"expected the name of a policy, got {name!r}")
+        if name in own and code == LEAVE_OUT:
+            continue
         place = str((folder / name).resolve()) if names_own_code(name) else name  # workers may be elsewhere
         try:
             named_policy = policy(place)
@@ -361,11 +409,16 @@ def _document(
     chosen: dict[str, Any],
     times: tuple[float, float, int],
     base: Callable[[], Fraction],
-    policies: Mapping[str, _Chosen],
+    named_policy: _Chosen,
+    options: Collection[str],
 ) -> tuple[dict[str, Any], Any, float | None]:
-    """The document of one cell, its scenario and traffic intensity; `base` is that of the instance as it stands."""
+    """The document of one cell, its scenario and traffic intensity; `base` is that of the instance as it stands.
+
+    `options` are those that the policies of the grid read.
+    """
     instance, left_out = kinds
-    name, servers = chosen.pop("policy"), chosen.pop("servers")
+    del chosen["policy"]
+    servers = chosen.pop("servers")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
     try:
@@ -374,9 +427,8 @@ def _document(
         fields.fail("workload", f"expected a factor, got {error}")
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
-    others = {option for one in policies.values() for option in one.policy.options} | set(OPTIONS)
-    named_policy = policies[name]
-    unread = others.difference(named_policy.policy.options)  # so that what a policy does not read makes no other cells
+    # so that what a policy does not read makes no other cells
+    unread = {*OPTIONS, *options}.difference(named_policy.policy.options)
     table = {field: value for field, value in {**simulation, **chosen}.items() if field not in unread}
     _find_trace(fields, table, folder)
     if isinstance(instance, Sizes):

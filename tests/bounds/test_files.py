@@ -89,7 +89,7 @@ OVER_AN_INPUT = {
     "experiment g.toml --store s.db --csv g.toml": "g.toml",
     "experiment g.toml --store s.db --csv i.toml": "i.toml",
     "experiment g.toml --store i.toml": "i.toml",
-    "experiment og.toml --store s.db --csv own.py": "own.py",
+    "experiment og.toml --allow-code --store s.db --csv own.py": "own.py",
 }
 
 
@@ -351,7 +351,7 @@ def test_an_author_who_leaves(leave: str, here: Path, capsys: pytest.CaptureFixt
         refused(simulate, capsys, "--policy", "own.py:", "does not run" if number == 2 else "called sys.exit")
         if number == 0:
             refused(f"{simulate} --replications 3", capsys, "own.py:", "called sys.exit")
-        refused(f"experiment og.toml --store s{number}.db", capsys, "own.py:")
+        refused(f"experiment og.toml --allow-code --store s{number}.db", capsys, "own.py:")
 
 
 # ---- the place itself ------------------------------------------------------------------------------------------------

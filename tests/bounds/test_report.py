@@ -22,7 +22,7 @@ from bounds.cli import run
 from bounds.views.answers import schema
 from bounds.views.checked import EXACT, as_float, expect_answer
 from bounds.views.report import KINDS, _schema_of, report_page
-from tests.pictures import HOSTILE, hostile_instance
+from tests.pictures.looks import HOSTILE, hostile_instance
 from theory.errors import InputError
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bounds.adversary import budget, engine, online
+from bounds.adversary import budget, by_size, engine, online
 from bounds.adversary.budget import Budget, OutOfTimeError
 from bounds.adversary.contained import Wire, contained
 from bounds.adversary.engine import Judged, attack
@@ -131,3 +131,20 @@ def test_the_process_that_waits_counts_from_there_as_well(begins: bool) -> None:
     else:
         with pytest.raises(InputError, match="gave no answer"):
             contained(searched, "mine", seconds=0.6, overtime=0.3)
+
+
+def test_all_instances_of_a_size_have_the_whole_limit(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first instance is solved before the clock begins; what is decided exactly needs no more time."""
+    monkeypatch.setattr(by_size, "time", SimpleNamespace(monotonic=clock.monotonic))
+    solved = by_size.solve
+
+    def slow(*given: Any) -> Any:
+        clock.work()
+        return solved(*given)
+
+    monkeypatch.setattr(by_size, "solve", slow)
+    said: list[str] = []
+    worst = by_size.worst_by_size(3, 2, budget=Budget(100.0, said.append))
+    assert "compiling comes first" in said[0]
+    assert worst.complete
+    assert worst.attained

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment.grid import read_grid
+from fluid.experiment.grid import RUN, read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
@@ -209,7 +209,7 @@ def test_a_value_that_a_policy_does_not_read_is_run_once(tmp_path: Path, capsys:
     (tmp_path / "one.toml").write_text(INSTANCE)
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "grid.toml").write_text(GRID)
-    grid = read_grid(tmp_path / "grid.toml")
+    grid = read_grid(tmp_path / "grid.toml", code=RUN)
     keys = {name: {c.key for c in grid.cells if c.varied["policy"] == name} for name in ("power-of-d", "best-fit")}
     assert {name: len(found) for name, found in keys.items()} == {"power-of-d": 4, "best-fit": 2}
     told: list[str] = []
@@ -223,7 +223,8 @@ def test_a_value_that_a_policy_does_not_read_is_run_once(tmp_path: Path, capsys:
     assert told[0].startswith("0 of 24")
     assert told[-1].startswith("24 of 24")
     (tmp_path / "grid.toml").write_text(GRID.replace('"power-of-d", ', ""))
-    command = ["experiment", str(tmp_path / "grid.toml"), "--store", str(tmp_path / "s.db"), "--workers", "1", "--json"]
+    command = ["experiment", str(tmp_path / "grid.toml"), "--store", str(tmp_path / "s.db"), "--workers", "1"]
+    command += ["--allow-code", "--json"]
     assert run(command) == 0
     shown = capsys.readouterr()
     assert "grid.toml: vary.d: no policy of the grid reads it" in shown.err

@@ -360,7 +360,8 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
         "instance = 'loss.toml'\nuntil = 20\nreplications = 2\nservers = 3\n"
         "[vary]\npolicy = ['own.py:X', 'own.py:EVEN']\nworkload = [0.3, 0.5]\n"
     )
-    command = ["experiment", str(folder / "grid.toml"), "--store", str(folder / "s.db"), "--workers", "2"]
+    command = ["experiment", str(folder / "grid.toml"), "--allow-code", "--workers", "2"]
+    command += ["--store", str(folder / "s.db")]
     # a process of its own: workers that other tests have left write where those looked
     called = [sys.executable, "-m", "packproof", *command, "--csv", str(folder / "t.csv")]
     done = subprocess.run(called, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -402,9 +403,9 @@ def test_experiments_and_stores_tell_the_same(own: Any, capsys: pytest.CaptureFi
     (folder / "grid.toml").write_text(
         "instance = 'loss.toml'\nuntil = 50\nreplications = 2\n[vary]\npolicy = ['own.py:X']\nservers = [3, 4]\n"
     )
+    command = ["experiment", str(folder / "grid.toml"), "--allow-code", "--workers"]
     for workers in ("1", "2"):
-        store = folder / f"{workers}.db"
-        assert run(["experiment", str(folder / "grid.toml"), "--store", str(store), "--workers", workers]) == 2
+        assert run([*command, workers, "--store", str(folder / f"{workers}.db")]) == 2
         complaint = capsys.readouterr().err.strip()
         assert re.search(r"grid\.toml: policy: .*own\.py:\d+: place of x returned 1, which has no room", complaint)
         assert re.search(r"\[servers = \d, replication \d\]$", complaint)

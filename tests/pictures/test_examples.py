@@ -36,7 +36,7 @@ from examples import (
     worst_rewards,
 )
 from fluid.admission.study.estimation import lifetime_log_likelihood
-from fluid.experiment.grid import read_grid
+from fluid.experiment.grid import RUN, read_grid
 
 
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
@@ -47,7 +47,7 @@ def test_computed_is_theory(example: ModuleType, tmp_path: Path) -> None:
 
 
 def test_grid() -> None:
-    grid = read_grid(Path(__file__).parents[2] / "examples" / "grid.toml")
+    grid = read_grid(Path(__file__).parents[2] / "examples" / "grid.toml", code=RUN)
     assert (len(grid.cells), grid.parameters) == (540, ("policy", "servers", "workload"))
 
 

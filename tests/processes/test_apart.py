@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bounds.cli.apart import names_code
+from bounds.cli.apart import runs_code
 
 ROOT = Path(__file__).parents[2]
 FILE = """
@@ -119,10 +119,8 @@ def test_nothing_is_left_where_the_process_is_killed(tmp_path: Path) -> None:
     raise AssertionError("the child goes on")
 
 
-def test_which_commands_name_code(tmp_path: Path) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text("policy = 'own.py:X'")
-    (tmp_path / "plain.toml").write_text("policy = 'dra'")
-    assert names_code(["attack", "rule.py:NAME"])
-    assert names_code(["experiment", str(grid)])
-    assert not names_code(["experiment", str(tmp_path / "plain.toml"), "none.toml", "--policy", "dra"])
+def test_which_commands_run_code_of_a_user() -> None:
+    assert runs_code(["attack", "rule.py:NAME"])
+    assert runs_code(["simulate", "i.toml", "--policy=package.module:NAME"])
+    assert runs_code(["experiment", "grid.toml", "--allow-code"])
+    assert not runs_code(["experiment", "grid.toml", "--policy", "dra"])

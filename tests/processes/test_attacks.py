@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from bounds import checker
+from fluid.experiment import grid
 from tests.tools.attacks import large_documents, rules
 from tests.tools.attacks.compiled import attack_compiled
 from tests.tools.attacks.exhaustion import run_alone
 from tests.tools.attacks.forgeries import attack_certificates
 from tests.tools.attacks.inputs import attack_inputs
 from tests.tools.attacks.large_documents import LARGE
+from tests.tools.attacks.named_code import attack_named_code
 from tests.tools.attacks.policies import run_right, run_wrong
 from tests.tools.attacks.report import Report
 from tests.tools.attacks.rules import attack_rules
@@ -37,6 +39,19 @@ def test_spoilt_inputs() -> None:
     report = attack_inputs(40, seed=2)
     assert not report.wrong
     assert report.outcomes["status 2"] > 10
+
+
+def test_files_that_name_code() -> None:
+    report = attack_named_code(24, seed=2)
+    assert not report.wrong
+    assert report.outcomes["said to name code"] > 1
+
+
+def test_code_that_runs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every grid were allowed to name code."""
+    read = grid.read_grid
+    monkeypatch.setattr(grid, "read_grid", lambda path, **_: read(path, code="run"))
+    assert any("code has run: " in entry for entry in attack_named_code(19, seed=2).wrong)
 
 
 def test_damaged_machine_code() -> None:

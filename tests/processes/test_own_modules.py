@@ -139,7 +139,9 @@ def test_workers_of_a_grid_find_them(
     folders = {folder for _, folder in run_all(os.getcwd, [()] * 4, workers=2)}
     assert str(home) not in folders
     monkeypatch.chdir(home)
-    assert run(["experiment", "grid.toml", "--store", "runs.db", "--workers", "2", "--json"]) == 0, capsys.readouterr()
+    assert run(["experiment", "grid.toml", "--allow-code", "--store", "runs.db", "--workers", "2", "--json"]) == 0, (
+        capsys.readouterr()
+    )
     assert name in capsys.readouterr().out
 
 
@@ -149,7 +151,7 @@ def test_workers_of_dask_find_them(dask_engine: str, home: Path, capsys: pytest.
     answers = []
     for engine in ("local", dask_engine):
         store = f"{engine[:3]}.db"
-        assert run(["experiment", "grid.toml", "--store", store, "--engine", engine, "--json"]) == 0, (
+        assert run(["experiment", "grid.toml", "--allow-code", "--store", store, "--engine", engine, "--json"]) == 0, (
             capsys.readouterr()
         )
         answer = json.loads(capsys.readouterr().out)

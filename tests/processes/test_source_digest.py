@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fluid.experiment import replications
-from fluid.experiment.grid import read_grid
+from fluid.experiment.grid import RUN, read_grid
 from fluid.experiment.replications import simulate_stored
 from fluid.experiment.store import Store
 from fluid.simulation.loss.model import LossScenario
@@ -135,12 +135,12 @@ def test_keys_of_cells_hold_code_and_versions(tmp_path: Path, monkeypatch: pytes
     for name in ("here", "elsewhere"):
         write(tmp_path / name, {})
     write(tmp_path / "changed", {}, lazily="len('')")
-    keys = [read_grid(grid_in(tmp_path / name)).cells[0].key for name in ("here", "elsewhere", "changed")]
+    keys = [read_grid(grid_in(tmp_path / name), code=RUN).cells[0].key for name in ("here", "elsewhere", "changed")]
     assert keys[0] == keys[1] != keys[2]
     for changed in ("packproof", "numpy", "numba"):
         other = versions() | {changed: "0.0"}
         monkeypatch.setattr("fluid.experiment.grid.versions", lambda other=other: other)
-        assert read_grid(grid_in(tmp_path / "here")).cells[0].key != keys[0]
+        assert read_grid(grid_in(tmp_path / "here"), code=RUN).cells[0].key != keys[0]
 
 
 def test_replications_are_told_apart_by_code_and_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

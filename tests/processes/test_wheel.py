@@ -89,7 +89,7 @@ def test_own_code(run_there, tmp_path: Path) -> None:  # type: ignore[no-untyped
     for name, file in (("types.toml", "four_types.toml"), ("mine.py", "own_policies.py")):
         (tmp_path / name).write_text(run_there("-m", "packproof", "example", file))
     (tmp_path / "grid.toml").write_text(GRID)
-    grid = run_there("-m", "packproof", "experiment", "grid.toml", "--store", "s.db", "--workers", "2")
+    grid = run_there("-m", "packproof", "experiment", "grid.toml", "--allow-code", "--store", "s.db", "--workers", "2")
     assert "mine.py:WORST_FIT" in grid
     (tmp_path / "test_mine.py").write_text(TEST)
     assert "1 passed" in run_there("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "test_mine.py")

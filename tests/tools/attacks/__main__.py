@@ -16,6 +16,7 @@ from tests.tools.attacks.compiled import attack_compiled
 from tests.tools.attacks.exhaustion import attack_exhaustion
 from tests.tools.attacks.forgeries import attack_certificates
 from tests.tools.attacks.inputs import attack_inputs
+from tests.tools.attacks.named_code import attack_named_code
 from tests.tools.attacks.policies import attack_policies
 from tests.tools.attacks.report import Report
 from tests.tools.attacks.rules import SMALL, attack_rules
@@ -24,6 +25,7 @@ from tests.tools.attacks.written import attack_written
 ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
+    "named-code": lambda small, seed: attack_named_code(200 if small else 2000, seed),
     "compiled": lambda small, seed: attack_compiled(8 if small else 200, seed),
     "exhaustion": attack_exhaustion,
     "written": attack_written,
