@@ -284,7 +284,9 @@ def decide(
         str | None, typer.Option("--policy", metavar="zeroth|first|second", help="Policy that gives a verdict.")
     ] = None,
     threshold: Annotated[float | None, typer.Option("--threshold", metavar="X", help="Its threshold.")] = None,
-    sla: Annotated[float | None, typer.Option("--sla", metavar="X", help="Tune its threshold to this SLA.")] = None,
+    sla: Annotated[
+        float | None, typer.Option("--sla", metavar="X", help="Take the threshold that tune estimates for this SLA.")
+    ] = None,
     moments: MomentsOption = "exact",
     until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = YEAR,
     warmup: WarmupOption = 0.0,
@@ -365,7 +367,7 @@ def tuned_policy(
     store: Path | None,
     engine: str,
 ) -> AdmissionPolicy:
-    """Return a policy with the threshold that `tune` finds by default; runs that the store holds are not repeated."""
+    """Return a policy with the threshold that `tune` estimates by default; stored runs are not repeated."""
     from fluid.admission.study.tuning import tune
 
     with progress_and_store(store) as (say, stored):
@@ -449,32 +451,49 @@ def tune(
     sla: SlaOption,
     until: YearOption = YEAR,
     warmup: WarmupOption = 0.0,
-    replications: ReplicationsOption = 40,
+    replications: Annotated[
+        int,
+        typer.Option(
+            "--replications",
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="Most worlds; fewer if utilisation at the SLA is known to half a point before.",
+        ),
+    ] = 160,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="S", help="Seconds after which no more worlds are begun."),
+    ] = None,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Thresholds on the ladder.")] = 8,
+    steps: Annotated[
+        int, typer.Option("--steps", min=1, max=40, help="Thresholds on the ladder, and candidates that are judged.")
+    ] = 8,
     store: StoreFile = None,
     engine: EngineOption = "local",
     workers: WorkersOption = 1,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Tune a policy's threshold to an SLA: the largest on a ladder that meets it by a monotone fit."""
+    """Tune a policy's threshold to an SLA: the largest that meets it by estimate, and by an upper bound."""
     from bounds.views.admission import tuned_answer, tuned_lines
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
 
     refuse_no_span(until, warmup)
+    if time_limit is not None and not 0 < time_limit < inf:
+        raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
     cluster = read_admission(file)
     chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
     with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            steps=steps, workers=workers, engine=engine, progress=say, store=stored,
+            steps=steps, time_limit=time_limit or inf, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning

@@ -190,10 +190,15 @@ def simulated_lines(answer: Answer) -> list[str]:
 
 def tuned_answer(tuned: Tuned, target: float) -> Answer:
     """Return the answer of ``admission tune``."""
-    policy = tuned.policy
+    from fluid.admission.study.tuning import upper_bound
+
+    policy, safe, at_safe = tuned.policy, None, tuned.safe_result
+    if tuned.safe is not None and at_safe is not None:
+        safe = Fields(at_safe, threshold=tuned.safe.threshold, sla_upper=upper_bound(at_safe.sla))
     return encode_answer(
-        "admission_tune", tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold
-    )
+        "admission_tune", tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold,
+        safe=safe, utilisation_at_sla=tuned.allowed, replications=tuned.worlds,
+    )  # fmt: skip
 
 
 def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
@@ -206,13 +211,57 @@ def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
     last = ", the end of the range searched" if at_end else ""
     return [
         INTERVALS,
-        f"threshold          {answer.threshold:.6g}, the greatest on the ladder whose fitted share meets the SLA{last}",
+        f"threshold          {answer.threshold:.6g}, estimated: the largest one tried whose fitted share meets the "
+        f"SLA{last}",
         f"                   by intervals over the runs, {meets}, and {misses}",
         *(more if low == 0 or high is None else ()),
-        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
-        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",
-        "                   both by fresh runs at this threshold",
+        *_used_and_refused(answer),
+        f"                   at most {answer.target:g} asked for; both by fresh runs at this threshold",
+        *_safe_lines(answer),
+        *_allowed_lines(answer),
         f"runs               {until:g} hours from an empty cluster, the first {warmup:g} not measured (--warmup)",
+    ]
+
+
+def _used_and_refused(answer: Answer) -> list[str]:
+    return [
+        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
+        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}",
+    ]
+
+
+def _safe_lines(answer: Answer) -> list[str]:
+    """Return the safe threshold as text, or why there is none."""
+    candidates = many(len(answer.judged), "threshold")
+    if answer.safe is None:
+        return [
+            f"safe threshold     none of {candidates} from {answer.judged[0][0]:.6g} on is proven to meet the SLA by "
+            "the fresh runs",
+            "                   more or longer runs may prove one (--replications, --until)",
+        ]
+    return [
+        f"safe threshold     {answer.safe.threshold:.6g}, the largest of {candidates} up to the estimated one that the "
+        "upper bound allows",
+        *_used_and_refused(answer.safe),
+        f"                   by the fresh runs; at most {answer.safe.sla_upper:.3g} are refused, at 97.5 % confidence",
+    ]
+
+
+def _allowed_lines(answer: Answer) -> list[str]:
+    """Return what the SLA allows as text, and whether that is known to half a point."""
+    from fluid.admission.study.tuning import HALF_A_POINT
+
+    used = answer.utilisation_at_sla
+    points = f"{100 * HALF_A_POINT:g} points"
+    if answer.ended_by == "precision":
+        precise = f"its interval is within {points}"
+    else:
+        option = "--time-limit" if answer.ended_by == "time" else "--replications"
+        precise = f"its interval is not within {points}, and {option} allows no more worlds"
+    return [
+        f"the SLA allows     a utilisation of {with_interval(used, 5, least=0.0, most=1.0)}, with the uncertainty of "
+        "the threshold",
+        f"                   {precise} ({many(answer.replications, 'world')}, and as many fresh ones)",
     ]
 
 

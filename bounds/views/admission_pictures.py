@@ -97,7 +97,11 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     fitted = [share for _, share in sorted(zip([x for x, _ in found.tried], found.fitted, strict=True))]
     axes.plot(at, fitted, color=PALETTE[0], lw=1.2, label="fit")
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
-    axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
+    estimated = found.policy.threshold
+    axes.axvline(estimated, color=MARK, lw=1, ls=":", label=f"estimated threshold {estimated:.6g}")
+    if found.safe is not None:
+        safe = found.safe.threshold
+        axes.axvline(safe, color=MARK, lw=1, ls="-.", label=f"safe threshold {safe:.6g}")
     unit = "1" if found.policy.name == "second" else "cores"
     axes.set(xlabel=f"threshold of the {found.policy.name}-moment policy ({unit})", ylabel="scale-outs refused (share)")
     drawn = np.concatenate([share - ends[0], share, share + ends[1], [sla]])

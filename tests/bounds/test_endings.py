@@ -54,11 +54,15 @@ def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned, monkeypa
     assert low < 0.05 < high
     labels = [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else []
     labels += [text.get_text() for legend in axes.figure.legends for text in legend.get_texts()]
-    assert set(labels) >= {"SLA 0.05", f"threshold {tuned.policy.threshold:.6g}"}
+    estimated = f"estimated threshold {tuned.policy.threshold:.6g}"
+    assert set(labels) >= {"SLA 0.05", estimated}
     assert any("95 %" in label for label in labels)
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert set(lines["SLA 0.05"].get_ydata()) == {0.05}
-    assert set(lines[f"threshold {tuned.policy.threshold:.6g}"].get_xdata()) == {tuned.policy.threshold}
+    assert set(lines[estimated].get_xdata()) == {tuned.policy.threshold}
+    both = replace(tuned, safe=replace(tuned.policy, threshold=4.0))
+    safe = {line.get_label(): line for line in drawn(both, monkeypatch).get_lines()}["safe threshold 4"]
+    assert set(safe.get_xdata()) == {4.0}
 
 
 def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
@@ -92,6 +96,30 @@ def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], s
     assert ("the end of the range searched" in lines) is (tuned.policy.threshold == tuned.tried[-1][0])
     one = replace(tuned, tried=tuned.tried[:1])
     assert "meets the SLA, the end of the range searched" in tuned_lines(tuned_answer(one, 0.05), 900.0, 300.0)[1]
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "said"),
+    [
+        ("precision", "its interval is within 0.5 points (4 worlds, and as many fresh ones)"),
+        ("replications", "its interval is not within 0.5 points, and --replications allows no more worlds"),
+        ("time", "its interval is not within 0.5 points, and --time-limit allows no more worlds"),
+    ],
+)
+def test_a_tuning_says_which_threshold_is_safe_and_whether_it_is_precise(
+    ended_by: str, said: str, tuned: Tuned
+) -> None:
+    at_safe = replace(tuned.result, sla=Interval(0.01, 0.0, 0.02, 0.95, 4))
+    safe = replace(tuned, safe=replace(tuned.policy, threshold=3.0), safe_result=at_safe, ended_by=ended_by)
+    answer = tuned_answer(safe, 0.05)
+    lines = "\n".join(tuned_lines(answer, 900.0, 300.0))
+    assert said in lines
+    assert "safe threshold     3, the largest of" in lines
+    assert "at most 0.0272 are refused, at 97.5 % confidence" in lines, "0.01 e, as the interval is 0.01 +- 0.01"
+    none = replace(safe, safe=None, safe_result=None)
+    lines = "\n".join(tuned_lines(tuned_answer(none, 0.05), 900.0, 300.0))
+    assert "is proven to meet the SLA by the fresh runs" in lines
+    assert tuned_answer(none, 0.05).safe is None
 
 
 def test_the_default_of_tune_is_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,11 @@ def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
     assert len(allowed) < len(thresholds)
     ladder = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=6, seed=1)
     assert dict(tuning.tried)[tuning.policy.threshold] == ladder.sla
+    used = [
+        simulate_admission(CLUSTER, replace(tuning.policy, threshold=x), 3000.0, replications=6, first=6, seed=1)
+        for x in (tuning.policy.threshold, min(x for x in thresholds if x > tuning.policy.threshold))
+    ]
+    assert used[1].utilisation.mean - used[0].utilisation.mean <= 0.005, "refined to half a point"
     fresh = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=12, seed=1)
     assert tuning.result.sla == fresh.sla, "worlds that had no part in the choice"
     with pytest.raises(InputError, match="--sla"):

@@ -327,7 +327,8 @@ def run_in_one_world(
     begin = process_time()
     small = cluster.arrival_rate * until <= SMALL_WORLD
     world = (_remembered if small else _drawn)(cluster, until, seed, replication, observations)
-    alive = most_alive(world)
+    moves = any(policy.name in (POLICIES[FIRST], POLICIES[SECOND]) for policy in policies)
+    alive = most_alive(world) if moves else None  # only beliefs about deployments take places
     for policy in policies:
         run = run_policy(cluster, world, policy, until, warmup=warmup, most=most, alive=alive)
         end = process_time()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,9 @@ COARSE = 12
 
 PILOTS = 8
 """Worlds of a comparison that only choose the ladders."""
+
+REFINEMENTS = 4
+"""Most times that thresholds are added between the two that enclose an SLA."""
 
 LEAST_SHARE = 1e-9
 """A share of refused scale-outs below this, as where there is none, has this logarithm."""
@@ -80,6 +84,17 @@ class Frontier:
         weights = np.maximum(asked, 1.0)
         columns = [isotonic_regression(y, weights=w).x for y, w in zip((refused / weights).T, weights.T, strict=True)]
         return np.array(columns).T
+
+    def with_runs(self, more: Frontier) -> Frontier:
+        """Return the frontier with the runs of other worlds at the same thresholds."""
+        pairs = ((self.used, more.used), (self.refused, more.refused), (self.asked, more.asked))
+        return Frontier(self.policy, self.thresholds, *(np.concatenate(pair, axis=1) for pair in pairs))
+
+    def around(self, low: float, high: float) -> Frontier:
+        """Return the part of the ladder from the last threshold below `low` to the first one above `high`."""
+        first = max(0, int(np.searchsorted(self.thresholds, low)) - 1)
+        rows = slice(first, int(np.searchsorted(self.thresholds, high, "right")) + 1)
+        return Frontier(self.policy, self.thresholds[rows], self.used[rows], self.refused[rows], self.asked[rows])
 
     def fitted_ends(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the fitted shares at both ends of the ladder, float64[B, 2], for resamples of the runs."""
@@ -159,6 +174,11 @@ def difference_at(
         return used.reshape(rows.shape[:-1])
 
     value = float(statistic(np.arange(runs)))
+    if runs < 2:
+        return Interval(value, -inf, inf, level, runs)
+    others = np.array([np.delete(np.arange(runs), r) for r in range(runs)])
+    if np.ptp(statistic(others)) == 0:  # no run makes a difference
+        return Interval(value, value, value, level, runs)
     resampled: Any = bootstrap(
         (np.arange(runs),),
         statistic,
@@ -169,7 +189,10 @@ def difference_at(
         batch=500,
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(value, float(resampled.low), float(resampled.high), level, runs)
+    low, high = float(resampled.low), float(resampled.high)
+    if not (isfinite(low) and isfinite(high)):
+        low, high = -inf, inf
+    return Interval(value, low, high, level, runs)
 
 
 def ladder_for(
@@ -219,39 +242,38 @@ def _range(cluster: AdmissionCluster, second: bool) -> tuple[float, float]:
     return (float(np.log(SMALLEST)), 0.0) if second else (0.0, cluster.capacity + 1.0)
 
 
-def enclosing(
-    cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
-    ladder: Sequence[float],
-    sla: float,
-    until: float,
-    **options: Any,
-) -> tuple[list[float], list[AdmissionResult]]:
-    """Return a ladder and its results, longer than the one given where its fit does not enclose the SLA.
+def enclosing(cluster: AdmissionCluster, curve: Frontier, sla: float, until: float, **options: Any) -> Frontier:
+    """Return a frontier with more thresholds where its fit does not enclose the SLA.
 
     Runs of other worlds chose the ladder, so its ends may both meet the SLA, or both miss it: it is doubled at that end
-    until it encloses the SLA or reaches the end of the range. Options are those of
-    `fluid.admission.simulation.replications.simulate_policies`.
+    until it encloses the SLA or reaches the end of the range. Options are those with which its runs were simulated.
     """
-    second = policy.name == "second"
+    second = curve.policy.name == "second"
     ends = _range(cluster, second)
-    results = simulate_policies(cluster, [replace(policy, threshold=x) for x in ladder], until, **options)
-    ladder = list(ladder)
+    count = len(curve.thresholds)
     while True:
-        fit = frontier(policy, ladder, results).fitted
-        marks = np.log(ladder) if second else np.array(ladder)
+        fit = curve.fitted
+        marks = np.log(curve.thresholds) if second else curve.thresholds
         width = float(marks[-1] - marks[0]) or 0.1 * (ends[1] - ends[0])
         if fit[0] > sla and marks[0] > ends[0] + 1e-9:
-            low = max(ends[0], float(marks[0]) - width)
-            more = _thresholds(np.linspace(low, marks[0], len(ladder) + 1)[:-1], second)
+            more = np.linspace(max(ends[0], float(marks[0]) - width), marks[0], count + 1)[:-1]
         elif fit[-1] <= sla and marks[-1] < ends[1] - 1e-9:
-            high = min(ends[1], float(marks[-1]) + width)
-            more = _thresholds(np.linspace(marks[-1], high, len(ladder) + 1)[1:], second)
+            more = np.linspace(marks[-1], min(ends[1], float(marks[-1]) + width), count + 1)[1:]
         else:
-            return ladder, results
-        added = simulate_policies(cluster, [replace(policy, threshold=x) for x in more], until, **options)
-        below = more[0] < ladder[0]
-        ladder, results = (more + ladder, added + results) if below else (ladder + more, results + added)
+            return curve
+        count += len(more)
+        curve = with_thresholds(cluster, curve, _thresholds(more, second), until, **options)
+
+
+def with_thresholds(
+    cluster: AdmissionCluster, curve: Frontier, thresholds: Sequence[float], until: float, **options: Any
+) -> Frontier:
+    """Return a frontier with more thresholds, simulated in its own worlds: options are those of its runs."""
+    (more,) = frontiers_of(cluster, [(curve.policy, thresholds)], until, **options)
+    together = np.concatenate([curve.thresholds, more.thresholds])
+    order = np.argsort(together)
+    pairs = ((curve.used, more.used), (curve.refused, more.refused), (curve.asked, more.asked))
+    return Frontier(curve.policy, together[order], *(np.concatenate(pair)[order] for pair in pairs))
 
 
 def frontier_at(
@@ -270,9 +292,9 @@ def frontier_at(
     Options are those of `fluid.admission.simulation.replications.simulate_policies`.
     """
     ladder = ladder_for(cluster, policy, sla, until, pilots=pilots, steps=steps, **options)
-    return frontier(
-        policy, *enclosing(cluster, policy, ladder, sla, until, replications=replications, first=pilots, **options)
-    )
+    options |= {"replications": replications, "first": pilots}
+    (curve,) = frontiers_of(cluster, [(policy, ladder)], until, **options)
+    return enclosing(cluster, curve, sla, until, **options)
 
 
 def _thresholds(marks: NDArray[np.float64], second: bool) -> list[float]:
@@ -299,24 +321,42 @@ def frontiers_of(
 
 
 def refined(
-    cluster: AdmissionCluster, curve: Frontier, sla: float, until: float, count: int, **options: Any
+    cluster: AdmissionCluster, curve: Frontier, sla: float, until: float, count: int, within: float, **options: Any
 ) -> Frontier:
-    """Return a frontier with `count` more thresholds, in its own worlds, where its fit passes the SLA.
+    """Return a frontier with more thresholds, in its own worlds, where its fit passes the SLA.
 
-    Options are those with which its runs were made.
+    Up to `count` thresholds are added between the two that enclose the SLA, and again, at most `REFINEMENTS` times,
+    until utilisation differs between those two by at most `within`, or no threshold between them decides otherwise:
+    the zeroth-moment policy compares whole numbers of cores. Options are those with which its runs were simulated.
     """
-    at = int((curve.fitted <= sla).sum())  # the least threshold that misses the SLA
-    if at in (0, len(curve.thresholds)):
-        return curve
-    ends = curve.thresholds[at - 1 : at + 1]
-    second = curve.policy.name == "second"
-    low, high = (float(end) for end in (np.log(ends) if second else ends))
-    inner = _thresholds(np.linspace(low, high, count + 2)[1:-1], second)
-    (more,) = frontiers_of(cluster, [(curve.policy, inner)], until, **options)
-    thresholds = np.concatenate([curve.thresholds, more.thresholds])
-    order = np.argsort(thresholds)
-    pairs = ((curve.used, more.used), (curve.refused, more.refused), (curve.asked, more.asked))
-    return Frontier(curve.policy, thresholds[order], *(np.concatenate(pair)[order] for pair in pairs))
+    for _ in range(REFINEMENTS):
+        at = int((curve.fitted <= sla).sum())  # the least threshold that misses the SLA
+        if at in (0, len(curve.thresholds)):
+            return curve
+        used = curve.used[at - 1 : at + 1].mean(axis=1)
+        gap = float(used[1] - used[0])
+        enough = min(count, ceil(gap / within))
+        inner = between(curve.policy, float(curve.thresholds[at - 1]), float(curve.thresholds[at]), enough)
+        if gap <= within or not inner:
+            return curve
+        curve = with_thresholds(cluster, curve, inner, until, **options)
+    return curve
+
+
+def between(policy: AdmissionPolicy, low: float, high: float, count: int) -> list[float]:
+    """Return up to `count` thresholds between two others; of the zeroth-moment policy whole ones that differ.
+
+    Examples
+    --------
+    >>> between(AdmissionPolicy("zeroth"), 7.5, 11.0, 8), between(AdmissionPolicy("first"), 1.0, 2.0, 1)
+    ([9.0, 10.0], [1.5])
+    """
+    second = policy.name == "second"
+    ends = np.log([low, high]) if second else np.array([low, high])
+    inner = _thresholds(np.linspace(ends[0], ends[1], count + 2)[1:-1], second)
+    if policy.name == "zeroth":  # cores are whole: all thresholds in (n - 1, n] decide alike
+        return sorted({float(ceil(x)) for x in inner} - {float(ceil(low)), float(ceil(high))})
+    return inner
 
 
 @dataclass(frozen=True)
@@ -363,7 +403,7 @@ def compare(
     rows: list[Compared] = []
     for policy, observations in policies:
         name = f"{policy.name}, {many(observations, 'observation')}"
-        say = None if progress is None else partial(_prefixed, progress, name)
+        say = None if progress is None else partial(prefixed, progress, name)
         common: dict[str, Any] = {
             "seed": seed, "observations": observations, "progress": say, "pilots": pilots, **options,
         }  # fmt: skip
@@ -374,5 +414,6 @@ def compare(
     return rows
 
 
-def _prefixed(progress: Callable[[str], None], name: str, line: str) -> None:
+def prefixed(progress: Callable[[str], None], name: str, line: str) -> None:
+    """Tell a line of progress behind the name of what it is about."""
     progress(f"{name}: {line}")

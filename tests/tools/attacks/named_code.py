@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from bounds.cli import run
-from tests.tools.attacks.report import Report
 from tests.checker.corpus import at, places, replaced
+from tests.tools.attacks.report import Report
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 MARK = "run.mark"
 """The file that a module leaves in its folder when it is imported."""
