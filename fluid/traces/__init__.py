@@ -28,7 +28,7 @@ __getattr__, __all__ = doors(
         ),
         "readers": ("read_plain", "read_trace"),
         "file": ("TraceFile",),
-        "jobs": ("TraceJobs", "sized_jobs", "typed_jobs"),
+        "jobs": ("TICK", "TraceJobs", "sized_jobs", "typed_jobs"),
         "types": ("tasks_of",),
     },
 )
