@@ -1044,9 +1044,10 @@ Parts = list[list[dict[str, Fraction] | None]]
 
 def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify that an allocation is the one, or one of those, that the mechanism defines."""
-    mechanism, tasks = fields(claims, "claims", "mechanism", "tasks")
+    mechanism, tasks, ignored = fields(claims, "claims", "mechanism", "tasks", optional=["ignored"])
     require(mechanism in ("drf", *LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
     m = share_model(instance, pooled=mechanism == "drf")
+    require_ignored(instance, ignored, pooled=mechanism == "drf")
     placed_, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
     x = placed_tasks(m, placed_)
     totals = [add_up(tasks for tasks in row if tasks) for row in x]
@@ -1063,6 +1064,25 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
             require_bottlenecks(m, part, x, totals, i, load_)
     if by_level:
         require_levels(m, part, totals, heights(m, totals, mechanism), items(stages, "evidence.stages"))
+
+
+def require_ignored(instance: Any, ignored: Any, *, pooled: bool) -> None:
+    """Require that what is said to be ignored of a cluster is what counts for nothing where all servers are one.
+
+    Certificates of before do not say it.
+    """
+    if ignored is None:
+        return
+    servers, users = len(instance["server"]), instance["user"]
+    parts = [
+        ("borders of servers", True),
+        ("effective capacities", any(user.get("effective") for user in users)),
+        ("placement", any(len(user.get("servers", instance["server"])) < servers for user in users)),
+    ]
+    right = ", ".join(what for what, is_ignored in parts if is_ignored)
+    require(
+        pooled and servers > 1 and ignored == right, "what the mechanism ignores of the cluster is not what is said"
+    )
 
 
 def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:

@@ -241,9 +241,10 @@ def queue_column(column: Any, J: int) -> str:
 
 def allocation(instance: Any, evidence: Any, claims: Any) -> list[str]:
     """Return the lines of an allocation: what a task takes of each class, where it may run, and who has how many."""
-    mechanism, tasks = checker.fields(claims, "claims", "mechanism", "tasks")
+    mechanism, tasks, ignored = checker.fields(claims, "claims", "mechanism", "tasks", optional=["ignored"])
     checker.require(mechanism in ("drf", *checker.LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
     m = checker.share_model(instance, pooled=mechanism == "drf")
+    checker.require_ignored(instance, ignored, pooled=mechanism == "drf")
     placed, listed = checker.fields(evidence, "evidence", "allocation", optional=["stages"])
     x = checker.placed_tasks(m, placed)
     priced = mechanism in checker.LEVELLED

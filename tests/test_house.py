@@ -101,8 +101,8 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
     [
         ("check tests/frozen/certificates/solve_two.json", 42, HEAVY),
         ("check tests/frozen/certificates/region_ec2.json", 42, HEAVY),
-        ("verify autoscaling/introduction", 78, {"matplotlib", "sympy"}),
-        ("solve examples/four_types.toml", 75, {"matplotlib", "sympy"}),
+        ("verify autoscaling/introduction", 80, {"matplotlib", "sympy"}),
+        ("solve examples/four_types.toml", 77, {"matplotlib", "sympy"}),
     ],
 )
 def test_a_command_loads_what_it_needs(arguments: str, most: int, free_of: set[str]) -> None:

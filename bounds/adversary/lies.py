@@ -25,7 +25,9 @@ class Misreport:
 
     def __str__(self) -> str:
         """Return the case on one line, as messages show it."""
-        return f"{self.truth}; u{self.liar + 1} reports {texts(self.both.demand[-1])}"
+        servers = ", ".join(f"s{i + 1}" for i, may in enumerate(self.both.eligible[-1]) if may)
+        others = f" on {servers}" if self.both.eligible[-1] != self.truth.eligible[self.liar] else ""
+        return f"{self.truth}; u{self.liar + 1} reports {texts(self.both.demand[-1])}{others}"
 
     @property
     def truth(self) -> Shape:

@@ -11,6 +11,7 @@ from theory.files.clusters import cluster_document
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster
+from theory.sharing.pooled import ignored_as_one
 
 
 def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     Notes
     -----
     PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it. Max-min mechanisms
-    carry the prices of each level (`Stage`), scaled to sum to one, levels ascending.
+    carry the prices of each level (`Stage`), scaled to sum to one, levels ascending. An allocation of all servers as
+    one claims as well what of the cluster it ignores (`theory.sharing.pooled`): it says nothing of single servers.
 
     Examples
     --------
@@ -42,7 +44,12 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     if allocation.stages:
         evidence["stages"] = stages_document(allocation.cluster, allocation.stages)
     users = [user.name for user in cluster.users]
-    claims = {"mechanism": allocation.mechanism, "tasks": dict(zip(users, map(text, allocation.totals), strict=True))}
+    claims: dict[str, Any] = {
+        "mechanism": allocation.mechanism,
+        "tasks": dict(zip(users, map(text, allocation.totals), strict=True)),
+    }
+    if allocation.cluster != cluster and (ignored := ignored_as_one(cluster)):
+        claims["ignored"] = ", ".join(part.what for part in ignored)
     return signed("allocation", cluster_document(cluster), evidence, claims)
 
 

@@ -130,6 +130,11 @@ def _show_shares(
 
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
+    if certificate is not None and answers[mechanism].feasible is False:
+        raise InputError(
+            f"--certificate: expected tasks that fit the cluster, but {mechanism} ignores"
+            f" {'; '.join(answers[mechanism].ignored)}, and its tasks do not fit: they have none"
+        )
     if plot is not None:
         picture_of_shares(list(allocations.values()), plot)
     if certificate is not None:
@@ -161,6 +166,7 @@ def _divided(
     """Return the allocation by each mechanism, and the answer with its properties, by name."""
     from bounds.views.sharing import shares_answer
     from theory.sharing.allocation import whole_tasks
+    from theory.sharing.pooled import judge
     from theory.sharing.properties import Verdict, decide
     from theory.sharing.strategy import strategy_proofness
 
@@ -169,12 +175,20 @@ def _divided(
         for one in chosen:
             say(f"{one.name} ...")
             allocation = allocations[one.name] = one(cluster)
-            properties = decide(allocation)
-            if lies is None:
-                properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
+            ignored, feasible = one.ignored(cluster), None
+            if ignored:
+                feasible, properties = judge(allocation, cluster)
             else:
-                properties["strategy_proofness"] = strategy_proofness(one, cluster, rounds=lies, seed=seed)
-            answers[one.name] = shares_answer(allocation, properties, whole_tasks(allocation) if whole else None)
+                properties = decide(allocation)
+            if lies is None:
+                lying = Verdict(None, {"note": "not searched (--lies)"})
+            elif ignored:
+                lying = Verdict(None, {"note": f"{one.name} does not say which servers run the tasks"})
+            else:
+                lying = strategy_proofness(one, cluster, rounds=lies, seed=seed)
+            properties["strategy_proofness"] = lying
+            rounded = whole_tasks(allocation) if whole else None
+            answers[one.name] = shares_answer(allocation, properties, rounded, ignored, feasible=feasible)
     return allocations, answers
 
 

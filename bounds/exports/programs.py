@@ -286,7 +286,7 @@ def _throughput(certificate: Certificate) -> list[Program]:
 
 def _allocation(certificate: Certificate) -> list[Program]:
     """Return one program a level: at the values of the level no feasible allocation is worth more than 1."""
-    mechanism, _ = checker.fields(certificate.claims, "claims", "mechanism", "tasks")
+    mechanism, *_ = checker.fields(certificate.claims, "claims", "mechanism", "tasks", optional=["ignored"])
     if mechanism not in checker.LEVELLED:
         from theory.sharing.mechanisms import MECHANISMS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,28 @@ from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.sharing import History
-from theory.errors import quoted
+from theory.errors import listed, quoted
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
 from theory.sharing.model import Cluster, eligibility
+from theory.sharing.pooled import BORDERS, PLACEMENT, Ignored
 from theory.sharing.properties import PROPERTIES, Verdict
 from theory.sharing.violation import Violation, shares_of
 
 
-def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Answer:
-    """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well."""
+def shares_answer(
+    allocation: Allocation,
+    properties: Mapping[str, Verdict],
+    whole: WholeTasks | None = None,
+    ignored: Sequence[Ignored] = (),
+    *,
+    feasible: bool | None = None,
+) -> Answer:
+    """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well.
+
+    `ignored` is what of the cluster the mechanism does not use; where that is something, `feasible` says whether the
+    tasks fit the cluster, None if that is not decided.
+    """
     cluster, totals = allocation.cluster, named(allocation.cluster.users, allocation.totals)
     return encode_answer(
         "share",
@@ -37,7 +50,21 @@ def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], who
         nash_welfare=nash_welfare(allocation),
         properties=properties,
         whole=whole and _whole(allocation, whole),
+        ignored=[_ignored_in_words(part) for part in ignored] or None,
+        feasible=feasible,
     )
+
+
+MOST_IGNORED = 5  # users whose lines are ignored that are named
+
+
+def _ignored_in_words(part: Ignored) -> str:
+    """Name the lines of the file that a mechanism does not use."""
+    if part.what == BORDERS:
+        return "the borders between servers"
+    more = f" and {len(part.users) - MOST_IGNORED:,} more" if len(part.users) > MOST_IGNORED else ""
+    field = "servers (placement)" if part.what == PLACEMENT else "effective (capacities)"
+    return f"{field} of {listed(part.users[:MOST_IGNORED])}{more}"
 
 
 def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict[str, Any]]:
@@ -70,15 +97,34 @@ def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
     if allocation.violation is not None:
         kind = f"numeric, within {allocation.violation.value:.1e} of {_conditions(allocation.mechanism)}"
-    lines = [f"{allocation.mechanism} ({kind})", *sized_lines(allocation, answer.utilisation)]
+    ignored = []
+    if answer.ignored:
+        fits = {
+            True: "they fit this cluster",
+            False: "they do NOT fit this cluster",
+            None: "whether they fit is not decided",
+        }
+        kind = f"exact tasks of one pool of all servers; {fits[answer.feasible]}"
+        ignored = [f"ignored: {'; '.join(answer.ignored)}"]
+    lines = [f"{allocation.mechanism} ({kind})", *ignored, *sized_lines(allocation, answer.utilisation)]
     lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
     for name, verdict in answer.properties.items():
-        word = {True: "holds", False: "FAILS", None: "not decided"}[verdict.holds]
+        word = {"yes": "holds", "no": "FAILS"}.get(word := _word(verdict), word)
         lines.append(f"{name.replace('_', ' ')}: {word}{_witness(verdict.witness)}")
     if answer.whole:
         tasks = ", ".join(f"{quoted(user)} {n}" for user, n in answer.whole.tasks.items())
         lines.append(f"whole tasks: {tasks} (mean loss {100 * answer.whole.lost_part:.1f} %)")
     return lines
+
+
+def _word(verdict: Answer) -> str:
+    """Return a verdict in a word or two: a search that finds nothing is no proof, and another thing than no search."""
+    if verdict.holds is not None:
+        return "yes" if verdict.holds else "no"
+    witness = verdict.witness or {}
+    if "tried" in witness:
+        return "none found"
+    return "not searched" if str(witness.get("note", "")).startswith("not searched") else "not decided"
 
 
 def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -110,12 +156,19 @@ def comparison_lines(answers: Mapping[str, Answer], cluster: Cluster) -> list[st
     rows.append(["Jain index", *(f"{answers[m].jain_index:.4f}" for m in names)])
     rows.append(["Nash welfare", *(f"{answers[m].nash_welfare:.4f}" for m in names)])
     for name in answers[names[0]].properties:
-        words = {True: "yes", False: "no", None: "?"}
-        rows.append([name.replace("_", " "), *(words[answers[m].properties[name].holds] for m in names)])
+        rows.append([name.replace("_", " "), *(_word(answers[m].properties[name]) for m in names)])
     lost = [100 * one.whole.lost_part for one in answers.values() if one.whole]
     if len(lost) == len(names):
         rows.append(["lost to whole tasks", *(f"{part:.1f} %" for part in lost)])
-    return aligned(rows, right=len(rows[0]) - 1)
+    fits = {
+        True: "the tasks fit this cluster",
+        False: "the tasks do NOT fit this cluster",
+        None: "not decided if they fit",
+    }
+    ignored = [
+        f"{name} ignores {'; '.join(one.ignored)}: {fits[one.feasible]}" for name, one in answers.items() if one.ignored
+    ]
+    return aligned(rows, right=len(rows[0]) - 1) + ([""] if ignored else []) + ignored
 
 
 def history_answer(mechanism: str, history: History, cluster: Cluster) -> Answer:
@@ -151,6 +204,11 @@ def shown(value: Any) -> str:
 def _witness(witness: Mapping[str, Any] | None) -> str:
     if witness is None:
         return ""
+    if "lie" in witness:
+        tasks, lying = (float(Fraction(witness[key])) for key in ("tasks", "tasks_by_lying"))
+        return f" (user {quoted(witness['user'])} says: {witness['lie']}; tasks {tasks:.4g}, by lying {lying:.4g})"
+    if set(witness) <= {"note", "tried"}:
+        return f" ({witness['note']})"
     parts = [
         f"{key.replace('_', ' ')} {quoted(value) if key in NAMES_IN_WITNESSES else value}"
         for key, value in witness.items()

@@ -32,7 +32,7 @@ def numbers_of(value, path=()):
     elif isinstance(value, list):
         for key, entry in enumerate(value):
             yield from numbers_of(entry, (*path, key))
-    elif isinstance(value, str) and path[-1] not in {"mechanism", "name"}:
+    elif isinstance(value, str) and path[-1] not in {"mechanism", "name", "ignored"}:
         yield path
 
 
@@ -117,6 +117,33 @@ def test_effective_capacities():
     instance = Cluster(base.resources, base.servers, users)
     for mechanism in MECHANISMS.values():
         checker.check(allocation_certificate(instance, mechanism(instance)))
+
+
+def test_what_drf_ignores_is_claimed_and_verified():
+    """All servers count as one, so that borders, placement and effective capacities count for nothing."""
+    base = cluster([[4, 2], [3, 3]], [[1, 1], [2, 1]])
+    plain, placed = base.users[0], User("u2", base.users[1].demand, servers=("s2",))
+    seen = User("u1", plain.demand, effective={"s2": (Fraction(6), Fraction(3))})
+    drf = MECHANISMS["drf"]
+    for users, ignored in (
+        ((plain, base.users[1]), "borders of servers"),
+        ((plain, placed), "borders of servers, placement"),
+        ((seen, placed), "borders of servers, effective capacities, placement"),
+    ):
+        instance = Cluster(base.resources, base.servers, users)
+        document = allocation_certificate(instance, drf(instance))
+        assert checker.check(document)["ignored"] == ignored
+        for wrong in ("", "placement", "borders of servers, effective capacities", [ignored], None):
+            with pytest.raises(checker.Refused):
+                checker.check(altered(document, ("claims", "ignored"), lambda _, new=wrong: new))
+        del document["claims"]["ignored"]
+        checker.check(altered(document, ("claims", "mechanism"), str)), "certificates of before do not say it"
+    alone = cluster([[4, 2]], [[1, 1], [2, 1]])
+    assert "ignored" not in checker.check(allocation_certificate(alone, drf(alone)))
+    for name in set(MECHANISMS) - {"drf"}:
+        document = allocation_certificate(base, MECHANISMS[name](base))
+        with pytest.raises(checker.Refused):
+            checker.check(altered(document, ("claims",), lambda claims: {**claims, "ignored": "borders of servers"}))
 
 
 def test_the_checker_runs_alone(tmp_path):

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
+from bounds.views.answers import schema
 
 CLUSTER = """
 [[server]]
@@ -127,3 +128,80 @@ def test_bad_input_is_one_line(cluster, capsys, old, new, line):
 def test_bad_usage(cluster, capsys, options):
     assert run(["share", str(cluster), *options]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+LABELS = """
+server = [
+  { name = "default", capacity = { memory = 100, vcores = 100 } },
+  { name = "label", capacity = { memory = 480, vcores = 100 } },
+]
+user = [
+  { name = "x", demand = { memory = 4, vcores = 1 }, servers = ["label"] },
+  { name = "y", demand = { memory = 1, vcores = 1 }%s },
+]
+"""
+
+
+def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp_path, capsys):
+    path, proof = tmp_path / "labels.toml", tmp_path / "proof.json"
+    path.write_text(LABELS % ', servers = ["label"]')
+    words = ["share", str(path), "--mechanism", "drf"]
+    assert run([*words, "--certificate", str(proof)]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith("--certificate: expected tasks that fit the cluster, but drf ignores")
+    assert line.count("\n") == 1
+    assert not proof.exists()
+    assert run(words) == 0
+    shown = capsys.readouterr().out
+    assert "they do NOT fit this cluster" in shown
+    assert "ignored: the borders between servers; servers (placement) of x, y" in shown
+    assert "verified" not in shown
+    assert "holds" not in shown
+    assert run([*words, "--json", "--lies", "3"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["feasible"] is False
+    assert {one["holds"] for one in answer["properties"].values()} == {None}
+    jsonschema.validate(answer, schema("share"))
+    assert run(["share", str(path)]) == 0
+    together = capsys.readouterr().out
+    assert "drf ignores the borders between servers; servers (placement) of x, y: the tasks do NOT fit" in together
+    assert "?" not in together
+
+
+def test_drf_whose_tasks_fit_is_judged_on_the_servers(tmp_path, capsys):
+    path, proof = tmp_path / "users.toml", tmp_path / "proof.json"
+    path.write_text(CLUSTER)
+    assert run(["share", str(path), "--mechanism", "drf", "--certificate", str(proof), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["feasible"], answer["ignored"]) == (True, ["the borders between servers"])
+    assert answer["properties"]["envy_freeness"]["holds"] is None
+    assert answer["properties"]["pareto_optimality"]["holds"] is True
+    assert json.loads(proof.read_text())["claims"]["ignored"] == "borders of servers"
+    for mechanism in ("cdrf", "ps-dsf"):
+        assert run(["share", str(path), "--mechanism", mechanism, "--json"]) == 0
+        assert "ignored" not in json.loads(capsys.readouterr().out)
+
+
+def test_lies_that_were_not_searched_and_lies_that_were_not_found(cluster, capsys):
+    assert run(["share", str(cluster)]) == 0
+    assert capsys.readouterr().out.count("not searched") == 6
+    assert run(["share", str(cluster), "--lies", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "none found" in shown
+    assert "not searched" not in shown
+    assert run(["share", str(cluster), "--mechanism", "cdrf", "--lies", "1"]) == 0
+    assert "strategy proofness: none found (no profitable lie among" in capsys.readouterr().out
+
+
+def test_a_lie_about_servers_is_printed(tmp_path, capsys):
+    """Who may run on the first server only gains where it claims to run on both, like the others."""
+    path = tmp_path / "lie.toml"
+    path.write_text(
+        'server = [{ name = "A", capacity = { cpu = 2 } }, { name = "B", capacity = { cpu = 1 } }]\n'
+        'user = [{ name = "u", demand = { cpu = 1 }, servers = ["A"] }, { name = "v", demand = { cpu = 1 } },\n'
+        '{ name = "w", demand = { cpu = 1 } }]\n'
+    )
+    assert run(["share", str(path), "--mechanism", "cdrf", "--lies", "0"]) == 0
+    shown = capsys.readouterr().out
+    # alone u runs 2 tasks and the others 3, so of 3 tasks u has 2 of 8 parts; who is like the others has a third
+    assert "strategy proofness: FAILS (user u says: may run on all servers; tasks 0.75, by lying 1)" in shown

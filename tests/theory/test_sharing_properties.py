@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from bounds.adversary.sharing import random_cluster
 from theory.sharing.allocation import Allocation
@@ -14,6 +17,7 @@ from theory.sharing.maxmin import c_drfh, drf, tsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import cluster
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
+from theory.sharing.pooled import judge, place
 from theory.sharing.properties import (
     decide,
     envy_freeness,
@@ -21,7 +25,7 @@ from theory.sharing.properties import (
     sharing_incentive,
     single_resource_fairness,
 )
-from theory.sharing.strategy import misreports, search_lies, strategy_proofness
+from theory.sharing.strategy import misreports, search_lies, strategy_proofness, utility_under
 
 FIGURE_1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
 
@@ -107,3 +111,95 @@ def test_lies_are_tried_once_and_the_truth_never():
         assert len(told) == len(set(told)) > 20
         assert (user.demand, user.servers) not in told
         assert all(said >= need for demand, _ in told for said, need in zip(demand, user.demand, strict=True))
+
+
+def most_that_fits(instance, totals):
+    """Return the greatest multiple of the totals that the servers hold, by another solver, in floats."""
+    pairs = [(n, i) for n, row in enumerate(instance.monopoly) for i, alone in enumerate(row) if alone]
+    width = len(instance.resources)
+    loads = np.zeros((len(instance.servers) * width, len(pairs) + 1))
+    sums = np.zeros((len(totals), len(pairs) + 1))
+    for column, (n, i) in enumerate(pairs):
+        loads[i * width : (i + 1) * width, column] = [float(d) for d in instance.use(n, i)]
+        sums[n, column] = -1.0
+    sums[:, -1] = [float(x) for x in totals]
+    room = [float(c) for row in instance.capacity for c in row]
+    goal = [0.0] * len(pairs) + [-1.0]
+    return -linprog(goal, np.vstack([loads, sums]), [*room, *[0.0] * len(totals)]).fun
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tasks_of_one_pool_are_placed_on_the_servers_where_they_fit(seed):
+    generator = random.Random(seed)
+    instance = random_cluster(generator, generator.randint(1, 4), generator.randint(2, 4), generator.randint(1, 3))
+    allocation = drf(instance)
+    tasks = place(instance, allocation.totals)
+    most = most_that_fits(instance, allocation.totals)
+    if tasks is None:
+        assert most < 1 + 1e-9
+        feasible, verdicts = judge(allocation, instance)
+        assert feasible is False
+        assert {verdict.holds for verdict in verdicts.values()} == {None}
+    else:
+        assert most > 1 - 1e-9
+        assert is_feasible_allocation(instance, tasks)
+        assert tuple(map(sum, tasks)) == allocation.totals
+
+
+def test_both_happen():
+    """The random clusters of the test above hold the tasks of one pool sometimes, and sometimes do not."""
+    fits = set()
+    for seed in range(40):
+        generator = random.Random(seed)
+        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(2, 4), generator.randint(1, 3))
+        fits.add(place(instance, drf(instance).totals) is None)
+    assert fits == {True, False}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_class_that_is_two_equal_ones_has_the_same_properties(seed):
+    """Borders between equal servers matter to no number of tasks, so that pooling them changes no property of these."""
+    generator = random.Random(seed)
+    one = random_cluster(generator, 3, 1, 2)
+    (server,) = one.servers
+    two = replace(one, servers=(server, replace(server, name="other")))
+    feasible, verdicts = judge(drf(two), two)
+    assert feasible is True
+    assert verdicts.pop("envy_freeness").holds is None
+    whole = decide(drf(replace(one, servers=(replace(server, count=2),))))
+    assert {name: verdict.holds for name, verdict in verdicts.items()} == {name: whole[name].holds for name in verdicts}
+
+
+def test_placement_is_not_judged_on_the_pool():
+    """Only 100 tasks exist, as both users run on the one server with 100 cores; DRF of the pool gives 200."""
+    label = cluster([[100, 100], [480, 100]], [[4, 1], [1, 1]], eligible=[[False, True], [False, True]])
+    allocation = drf(label)
+    assert sum(allocation.totals) == 200
+    feasible, verdicts = judge(allocation, label)
+    assert feasible is False
+    assert {verdict.holds for verdict in verdicts.values()} == {None}
+
+
+@pytest.mark.parametrize("mechanism", ["cdrf", "tsf", "ps-dsf"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_lie_is_told_as_it_was_reported(mechanism, seed):
+    """What a witness says is no truth, and whoever reports it can run as many tasks as the witness says."""
+    generator = random.Random(seed)
+    instance = random_cluster(generator, 3, 3, 2)
+    witness = strategy_proofness(MECHANISMS[mechanism], instance, rounds=3, seed=seed).witness
+    if "tried" in witness:
+        assert witness["tried"] > 0
+        return
+    n = [user.name for user in instance.users].index(witness["user"])
+    truth = instance.users[n]
+    demand = tuple(Fraction(witness["reported_demand"][name]) for name in instance.resources)
+    servers = tuple(witness["reported_servers"]) if "reported_servers" in witness else truth.servers
+    assert (demand, servers) != (truth.demand, truth.servers)
+    assert ("demands" in witness["lie"]) == (demand != truth.demand)
+    allowed = {s.name for s in instance.servers} if truth.servers is None else set(truth.servers)
+    said = {s.name for s in instance.servers} if servers is None else set(servers)
+    assert ("may run on" in witness["lie"]) == (said != allowed)
+    report = replace(truth, demand=demand, servers=servers)
+    allocation = MECHANISMS[mechanism](instance.with_user(n, report))
+    assert utility_under(instance, n, report, allocation) == Fraction(witness["tasks_by_lying"])
+    assert MECHANISMS[mechanism](instance).totals[n] == Fraction(witness["tasks"]) < Fraction(witness["tasks_by_lying"])

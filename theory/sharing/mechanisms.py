@@ -20,6 +20,7 @@ from theory.sharing.maxmin import drf, max_min
 from theory.sharing.model import Cluster
 from theory.sharing.numeric_levels import LEAST_TOLERANCE, MOST_PAIRS, numeric_max_min, refuse_too_many_pairs
 from theory.sharing.per_server import LEAST_VIOLATION, numeric_ps_dsf, ps_dsf, ps_dsf_tdm
+from theory.sharing.pooled import Ignored, ignored_as_one
 from theory.sharing.violation import Violation, ps_dsf_violation
 
 Tasks = Sequence[Sequence[Fraction]]
@@ -94,6 +95,10 @@ class Mechanism:
         """Divide a cluster; InputError for one that is too large for the mechanism."""
         self.refuse_if_too_large(cluster)
         return self.allocate(cluster)
+
+    def ignored(self, cluster: Cluster) -> tuple[Ignored, ...]:
+        """Return the parts of a cluster that the mechanism does not use."""
+        return ignored_as_one(cluster) if self.pools_servers else ()
 
     def refuse_if_too_large(self, cluster: Cluster) -> None:
         """Refuse a cluster of more than ``most_pairs`` pairs of user and server class, by an InputError."""

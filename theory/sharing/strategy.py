@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
+from theory.errors import quoted
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.model import Cluster, User
@@ -127,28 +128,57 @@ def search_lies(
 def strategy_proofness(mechanism: Mechanism, cluster: Cluster, *, rounds: int = 20, seed: int = 0) -> Verdict:
     """Return a profitable lie as witness, or ``holds`` None with the bound of the search.
 
+    A witness of ``holds`` None has ``tried``, the number of misreports, where a search was made.
+
     Examples
     --------
     >>> from theory.sharing import cluster, drf
     >>> strategy_proofness(drf, cluster([[9, 18]], [[1, 4], [3, 1]]), rounds=2)
-    Verdict(holds=None, witness={'note': 'no profitable lie among 21 misreports tried'})
+    Verdict(holds=None, witness={'note': 'no profitable lie among 21 misreports tried', 'tried': 21})
     """
+    if not mechanism(cluster).exact:
+        return Verdict(None, {"note": "not searched: the allocation is numeric, not exact"})
     lie, tried = search_lies(mechanism, cluster, rounds=rounds, seed=seed)
     if lie is None:
-        return Verdict(None, {"note": f"no profitable lie among {tried} misreports tried"})
-    report = lie.report
+        return Verdict(None, {"note": f"no profitable lie among {tried} misreports tried", "tried": tried})
+    report, user = lie.report, cluster.users[lie.user]
+    servers = [server.name for server in cluster.servers] if report.servers is None else list(report.servers)
+    is_named = report.servers is not None or report.servers != user.servers
     return Verdict(
         False,
         {
             "user": report.name,
+            "lie": lie_in_words(cluster, lie),
             "reported_demand": {
                 name: text(value) for name, value in zip(cluster.resources, report.demand, strict=True)
             },
-            **({} if report.servers is None else {"reported_servers": list(report.servers)}),
+            **({"reported_servers": servers} if is_named else {}),
             "tasks": text(lie.honest),
             "tasks_by_lying": text(lie.lying),
         },
     )
+
+
+def lie_in_words(cluster: Cluster, lie: Lie) -> str:
+    """Return what a report says that is not true: demands, servers, or both.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster
+    >>> two = cluster([[9], [18]], [[1], [3]], eligible=[[True, False], [True, True]])
+    >>> lie_in_words(two, Lie(0, replace(two.users[0], servers=None), Fraction(1), Fraction(2)))
+    'may run on all servers'
+    """
+    report, user = lie.report, cluster.users[lie.user]
+    words = [
+        f"demands {text(said)} of {quoted(name)} instead of {text(true)}"
+        for name, said, true in zip(cluster.resources, report.demand, user.demand, strict=True)
+        if said != true
+    ]
+    if report.servers != user.servers:
+        some = "all servers" if report.servers is None else f"{', '.join(map(quoted, report.servers))} alone"
+        words.append(f"may run on {some}")
+    return " and ".join(words)
 
 
 def _raised(user: User, demand: dict[int, Fraction]) -> User:
