@@ -16,6 +16,7 @@ from tests.tools.attacks.compiled import attack_compiled
 from tests.tools.attacks.exhaustion import attack_exhaustion
 from tests.tools.attacks.forgeries import attack_certificates
 from tests.tools.attacks.inputs import attack_inputs
+from tests.tools.attacks.logs import attack_logs
 from tests.tools.attacks.named_code import attack_named_code
 from tests.tools.attacks.policies import attack_policies
 from tests.tools.attacks.report import Report
@@ -26,6 +27,7 @@ ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
     "named-code": lambda small, seed: attack_named_code(200 if small else 2000, seed),
+    "logs": lambda small, seed: attack_logs(60 if small else 1_000, seed),
     "compiled": lambda small, seed: attack_compiled(8 if small else 200, seed),
     "exhaustion": attack_exhaustion,
     "written": attack_written,
