@@ -45,12 +45,15 @@ def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace
 def expect_types(file: TraceFile, names: Collection[str], source: str) -> None:
     """Refuse a log that names a type which is none of `source`, by row and column; it may lack the provider."""
     trace = file.trace
-    for place, name in enumerate(trace.labels if trace.source == PLAIN else ()):
-        if name not in names and all(one.partition(":")[2] != name for one in names):
-            first = sorted(names)
-            have = listed(first[:SHOWN]) + (f" and {len(first) - SHOWN:,} more" if len(first) > SHOWN else "")
-            problem = f"{quoted(name)} is no type of {source} (it has {have}){meant(name, names)}"
-            _refuse(file, trace, int(np.argmax(trace.label == place)), f"{trace.header}: {problem}")
+    labels = trace.labels if trace.source == PLAIN else ()
+    unknown = [i for i, name in enumerate(labels) if all(name not in (one, one.partition(":")[2]) for one in names)]
+    if unknown:
+        rows = np.flatnonzero(np.isin(trace.label, unknown))
+        i = int(rows[0] if trace.line is None else rows[np.argmin(trace.line[rows])])  # the first in the file
+        name, first = labels[trace.label[i]], sorted(names)
+        have = listed(first[:SHOWN]) + (f" and {len(first) - SHOWN:,} more" if len(first) > SHOWN else "")
+        problem = f"{quoted(name)} is no type of {source} (it has {have}){meant(name, names)}"
+        _refuse(file, trace, i, f"{trace.header}: {problem}")
 
 
 def in_shares(file: TraceFile, trace: Trace) -> Trace:
