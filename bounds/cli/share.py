@@ -108,6 +108,9 @@ def share(
     for one in chosen:
         one.refuse_if_too_large(shared)
     if events is not None:
+        for one in chosen:
+            if one.pools_servers:
+                print(f"--events: {one.name} is left out, as it pools the servers", file=sys.stderr)
         _over_time(shared, events, mechanism, [one for one in chosen if not one.pools_servers], plot, as_json=as_json)
         return
     allocations, answers = _divided(shared, chosen, whole=whole, lies=lies, seed=seed)

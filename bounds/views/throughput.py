@@ -66,7 +66,7 @@ def throughput_answer(
         rounds=[{"cells": cells, "lower": servers * low, "upper": servers * high} for cells, low, high in best.history],
         partition=partition,
         bins=bins and Fields(bins[1], jobs=bins[0], at_least=bins[1].lower, at_most=bins[1].upper),
-        notes=_notes_of_law(sizes) or None,
+        notes=[*_unused(sizes.unused), *_notes_of_law(sizes)] or None,
     )
 
 
@@ -83,6 +83,10 @@ def _notes_of_law(sizes: Sizes) -> list[str]:
     if not sizes.counts and len(atoms) > MOST_ATOMS:
         return []
     return [_note(miss, "size", "a bin", Fraction(1)) for miss in near_misses(Fraction(1), atoms, counts)]
+
+
+def _unused(names: Sequence[str]) -> list[str]:
+    return [f"items.{name} is not used: the bounds are those of the sizes" for name in names]
 
 
 def _note(miss: NearMiss, called: str, of: str, capacity: Fraction) -> str:
@@ -151,7 +155,8 @@ def items_answer(items: ItemList) -> Answer:
     called = items.names or [None] * len(items.counts)
     rows = zip(items.sizes, items.counts, bins.prices, called, strict=True)
     columns = zip(items.resources, items.capacity, zip(*items.sizes, strict=True), strict=True)
-    notes = [
+    notes = _unused(items.unused)
+    notes += [
         _note(miss, quoted(name), f"the {quoted(name)} of a bin", most)
         for name, most, sizes in columns
         for miss in near_misses(most, sizes, items.counts)

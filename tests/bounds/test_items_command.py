@@ -323,3 +323,13 @@ def test_a_size_of_nothing_is_refused_in_words_that_allow_none() -> None:
     with pytest.raises(InputError) as error:
         parse_sizes({"items": {"capacity": [12], "sizes": [[3], [0]]}}, "f")
     assert str(error.value) == "f: items.sizes[2]: expected a size above 0 and at most the capacity, 12, got 0"
+
+
+@pytest.mark.parametrize("capacity", [[12], {"w": 12}])
+def test_a_packing_in_the_file_is_named_as_unused(
+    capacity: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps({"items": {"capacity": capacity, "sizes": [[7], [5]], "packing": [0, 1]}}))
+    assert run(["throughput", str(path)]) == 0
+    assert "note: items.packing is not used" in capsys.readouterr().out

@@ -42,6 +42,8 @@ class ItemList:
         At least 1.
     names : tuple of tuple of str, length K
         Names of the rows of a CSV that are of a kind, in their order; empty where there are none.
+    unused : tuple of str
+        Fields of the file that are not read.
     """
 
     resources: tuple[str, ...]
@@ -49,6 +51,7 @@ class ItemList:
     sizes: tuple[tuple[Fraction, ...], ...]
     counts: tuple[int, ...]
     names: tuple[tuple[str, ...], ...] = ()
+    unused: tuple[str, ...] = ()
 
     def instance(self) -> Instance:
         """Return the kinds as types of an instance, of reward 1, in whole units of each resource."""
@@ -89,8 +92,9 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
     fields = top.table("items", "a table [items]")
     top.finish()
     capacity = _capacity(fields)
-    if fields.has("packing"):
-        fields.take("packing", "the bin of each item")
+    unused = ("packing",) if fields.has("packing") else ()
+    for name in unused:
+        fields.take(name, "the bin of each item")
     if fields.has("csv") == fields.has("sizes"):
         fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
     names: dict[Size, dict[str, None]] = {}
@@ -100,7 +104,7 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
         counts = _of_rows(fields, capacity)
     fields.finish()
     named = tuple(tuple(names[size]) for size in counts) if any(names.values()) else ()
-    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()), named)
+    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()), named, unused)
 
 
 def _capacity(fields: Fields) -> dict[str, Fraction]:

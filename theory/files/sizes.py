@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,15 @@ class Sizes:
         One that the user wants judged.
     counts : tuple of int
         Jobs of each size of the law, in its order, where the file counts or lists them; empty elsewhere.
+    unused : tuple of str
+        Fields of the file that are not read; they are no part of the law.
     """
 
     law: Law
     servers: int = 1
     partition: Partition | None = None
     counts: tuple[int, ...] = ()
+    unused: tuple[str, ...] = field(default=(), compare=False)
 
 
 def read_sizes(path: str | Path) -> Sizes:
@@ -80,9 +83,11 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     """
     top = Fields(document, source)
     if top.has("items") and "sizes" not in document:
-        listed = _counted(_relative_items(top.table("items")))
+        table = top.table("items")
+        unused = ("packing",) if table.has("packing") else ()
+        listed = _counted(_relative_items(table))
         top.finish()
-        return listed
+        return replace(listed, unused=unused)
     top.refuse_other_kinds("a law of sizes", "sizes")
     fields = top.table("sizes", "a table [sizes]")
     if top.has("simulation"):
