@@ -89,11 +89,14 @@ def picture_of_sizes(path: str | Path) -> None:
         axes.hlines(
             bound, types - 0.3, types + 0.3, color=MARK, label="proven from below" if types == every[0] else "_"
         )
+    named: set[int] = set()
     for types, resources in ratios:
         below = proven_from_below(types, resources)
         if below > proven_bound(types):  # more is proved for this number of resources
-            centre, label = types + 0.08 * (resources - 2.5), f"the same, {many(resources, 'resource')}"
+            centre = types + 0.08 * (resources - 2.5)
+            label = "_" if resources in named else f"the same, {many(resources, 'resource')}"
             axes.hlines(float(below), centre - 0.12, centre + 0.12, color=MARK, linestyle="--", label=label)
+            named.add(resources)
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")

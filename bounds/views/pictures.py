@@ -13,8 +13,11 @@ import io
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import numpy as np
 
 from theory.errors import InputError, cut
 from theory.files.places import write_bytes
@@ -67,6 +70,8 @@ LETTERS = 32
 """Most letters of a name in a picture."""
 
 HAIR_SPACE = "\u200a"
+
+LABELS = 0.55  # inches that the labels of a vertical axis take
 
 P = ParamSpec("P")
 Drawn = TypeVar("Drawn")
@@ -175,7 +180,10 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
         return axes.legend(handles, labels, ncols=columns, title=title, alignment="left", **how)
 
     space = _width_of(axes)
-    _fit(legend(_most_columns(legend, min(len(labels), 5), space), title or None), space)
+    # the labels of the vertical axis leave more space, which a legend of one column may take
+    _fit(
+        legend(_most_columns(legend, min(len(labels), 5), space), title or None), space + LABELS * _figure_of(axes).dpi
+    )
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
@@ -222,11 +230,15 @@ def _fit(legend: Any, space: float) -> None:
 
 def _width_of(axes: Axes) -> float:
     """Return the width that axes have in a picture, in pixels, without the space of their labels."""
-    whole_figure = axes.get_figure(root=True)
-    place = axes.get_subplotspec()
-    assert whole_figure is not None
+    whole_figure, place = _figure_of(axes), axes.get_subplotspec()
     columns = 1 if place is None else place.get_gridspec().ncols
-    return float((whole_figure.get_figwidth() / columns - 0.55) * whole_figure.dpi)  # 0.55 inches of labels
+    return float((whole_figure.get_figwidth() / columns - LABELS) * whole_figure.dpi)
+
+
+def _figure_of(axes: Axes) -> Figure:
+    whole_figure = axes.get_figure(root=True)
+    assert whole_figure is not None
+    return whole_figure
 
 
 def save(made: Figure, path: str | Path) -> None:
@@ -244,14 +256,41 @@ def save(made: Figure, path: str | Path) -> None:
 
 
 @styled
-def as_bytes(made: Figure, kind: str, dpi: float | str = "figure") -> bytes:
+def as_bytes(made: Figure, kind: str, dpi: float | None = None) -> bytes:
     """Return a figure as the content of a file: png, svg or pdf, without the date, so that equal ones are equal."""
     for axes in made.axes:
         plain_ticks(axes)
     buffer = io.BytesIO()
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    made.savefig(buffer, format=kind, metadata=dated.get(kind), dpi=dpi)
+    about = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {DRAWN: digest_of(made)}}
+    made.savefig(buffer, format=kind, metadata=about.get(kind), dpi=dpi)
     return buffer.getvalue()
+
+
+DRAWN = "Drawn"
+"""The field of a PNG with the digest of what it shows, by which a stored picture is compared with a fresh one."""
+
+
+def digest_of(made: Figure) -> str:
+    """Return the SHA-256 of what a figure shows: texts, and numbers to four digits, whatever draws them."""
+    parts: list[str] = []
+
+    def add(label: object, points: Any) -> None:
+        numbers = (f"{x:.4g}" for x in np.ravel(points).tolist())
+        parts.append(f"{label}: {' '.join(numbers)}")
+
+    for axes in made.axes:
+        parts += [axes.get_title(), axes.get_title("left"), axes.get_xlabel(), axes.get_ylabel()]
+        for line in axes.lines:
+            add(line.get_label(), line.get_xydata())
+        for patch in axes.patches:
+            add(patch.get_label(), patch.get_patch_transform().transform(patch.get_path().vertices))
+        for collection in axes.collections:
+            add(collection.get_label(), collection.get_offsets())
+            for path in collection.get_paths():
+                add("", path.vertices)
+        for text in axes.texts:
+            add(text.get_text(), text.get_position())
+    return sha256("\n".join(parts).encode()).hexdigest()
 
 
 def plain_ticks(axes: Axes) -> None:

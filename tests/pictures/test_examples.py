@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bounds.checker import check
+from bounds.views.pictures import DRAWN
 from examples import (
     admission_policies,
     best_partitions,
@@ -37,6 +38,26 @@ from examples import (
 )
 from fluid.admission.study.estimation import lifetime_log_likelihood
 from fluid.experiment.grid import RUN, read_grid
+
+
+def shows_the_same(picture: Path, name: str) -> bool:
+    """Whether a fresh picture shows what the stored one of the documentation shows: texts and data."""
+    from PIL import Image
+
+    stored = Path(__file__).parents[1] / "docs" / f"{name}.png"
+    with Image.open(picture) as fresh, Image.open(stored) as before:
+        return bool(fresh.info[DRAWN] == before.info.get(DRAWN))
+
+
+STORED = {path.stem for path in (Path(__file__).parents[1] / "docs").glob("*.png")}
+COMPARED = {
+    "admission_policies", "best_partitions", "capacity_region", "fluid_limit", "maxweight_flow", "own_policies",
+    "phase_portrait", "tenant_admission", "unstable_queues", "worst_by_size", "worst_of_a_family",
+}  # fmt: skip
+
+
+def test_every_stored_picture_is_compared() -> None:
+    assert STORED == COMPARED
 
 
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
@@ -85,7 +106,7 @@ def test_stored_table_of_admission_policies(tmp_path: Path) -> None:
     known = {(one.name, name, str(n)) for one in admission_policies.instances() for name, _, n in one.policies}
     assert {(row["instance"], row["policy"], row["observations"]) for row in table} <= known
     admission_policies.draw(table, str(tmp_path / "picture.png"))
-    assert (tmp_path / "picture.png").stat().st_size > 10_000
+    assert shows_the_same(tmp_path / "picture.png", "admission_policies")
     assert all(float(row["low"]) <= float(row["utilisation"]) <= float(row["high"]) for row in table)
 
 
@@ -110,19 +131,19 @@ def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_worst_by_size(tmp_path: Path) -> None:
     picture = tmp_path / "table.png"
     assert worst_by_size.main(str(picture)) == Fraction(19, 27)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "worst_by_size")
 
 
 def test_worst_of_a_family(tmp_path: Path) -> None:
     picture = tmp_path / "ratio.png"
     assert Fraction(7, 10) < worst_of_a_family.main(str(picture)) < Fraction(8, 10)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "worst_of_a_family")
 
 
 def test_capacity_region(tmp_path: Path) -> None:
     picture = tmp_path / "region.png"
     assert capacity_region.main(str(picture)) == Fraction(5, 8)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "capacity_region")
 
 
 def test_strangers_heuristic() -> None:
@@ -139,13 +160,13 @@ def test_fluid_limit(tmp_path: Path) -> None:
 def test_maxweight_flow(tmp_path: Path) -> None:
     picture = tmp_path / "flow.png"
     assert maxweight_flow.main(str(picture)) == pytest.approx(0.4**0.5)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "maxweight_flow")
 
 
 def test_phase_portrait(tmp_path: Path) -> None:
     picture = tmp_path / "phases.png"
     assert phase_portrait.main(str(picture)) < 1e-6
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "phase_portrait")
 
 
 def test_own_policies(tmp_path: Path) -> None:
@@ -155,7 +176,7 @@ def test_own_policies(tmp_path: Path) -> None:
     assert rewards["worst-fit, 2 servers"] < rewards["first-fit, 2 servers"]
     # on one server, to fill the roomiest server with the largest jobs first is BF-S
     assert rewards["roomiest, 1 server"] == pytest.approx(rewards["bf-s, 1 server"], rel=1e-12)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "own_policies")
 
 
 def test_unstable_queues(tmp_path: Path) -> None:
@@ -164,7 +185,7 @@ def test_unstable_queues(tmp_path: Path) -> None:
     assert rates["max-weight-local"].holds(1.56)
     assert rates["vqs"].low > 0
     assert max(rates[name].low for name in ("nonpreemptive", "bf-js", "vqs-bf")) < 0
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "unstable_queues")
 
 
 def test_best_partitions(tmp_path: Path) -> None:
@@ -173,7 +194,7 @@ def test_best_partitions(tmp_path: Path) -> None:
     assert found["1/4", 1] == found["1/6", 4] == found["1/8", 5] == Fraction(2, 3)
     assert found["1/6", 3] == Fraction(12, 19)
     assert found["1/8", 4] == Fraction(3, 5)
-    assert picture.stat().st_size > 10_000
+    assert shows_the_same(picture, "best_partitions")
 
 
 def test_the_stored_log_of_tenants_is_what_its_script_writes(tmp_path: Path) -> None:
@@ -188,3 +209,11 @@ def test_tenant_admission(tmp_path: Path) -> None:
         used = [one.utilisation.mean for one in results]
         assert used == sorted(used), "a higher threshold admits more"
     assert all(picture.stat().st_size > 10_000 for picture in pictures)
+
+
+@pytest.mark.soak
+def test_slow_pictures_of_the_documentation(tmp_path: Path) -> None:
+    """The stored pictures of examples that other tests run at a smaller size."""
+    for name, example in (("fluid_limit", fluid_limit), ("tenant_admission", tenant_admission)):
+        example.main(str(tmp_path / f"{name}.png"))
+        assert shows_the_same(tmp_path / f"{name}.png", name)
