@@ -298,9 +298,8 @@ def _freed(
             # those behind see all departures while it does not drain
             others = _freed(model, (*asked[:i], *asked[i + 1 :]), departing, chance, rates, moving)
             part = max(0.0, shrinks) / supply[k]
-            return {
-                o: rate if o in asked[: i + 1] else part * rate + (1 - part) * others[o] for o, rate in supply.items()
-            }
+            mean = {o: part * supply[o] + (1 - part) * others[o] for o in asked[i + 1 :]}
+            return supply | mean
     return supply
 
 

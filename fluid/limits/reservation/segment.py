@@ -149,8 +149,8 @@ class Segment:
                 return
         if self.stop <= self.start:
             raise InputError(
-                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator cannot "
-                f"go on from time {self.start:.6g}"
+                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator "
+                f"cannot go on from time {self.start:.6g}"
             )
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:
