@@ -95,7 +95,8 @@ class FluidPath:
 
     def state(self, time: float) -> State:
         """Return jobs per server, float64[J], and the fraction of servers in each configuration."""
-        return self._segment(time).state(time)
+        jobs, masses = self._segment(time).state(time)
+        return np.maximum(jobs, 0.0), masses
 
     def jobs(self, times: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return y, jobs per server, float64[n, J]."""

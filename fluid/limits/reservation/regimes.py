@@ -116,11 +116,12 @@ def decide(
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # no server drains while no stage lacks servers
         up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
-        if regime.rest in both and _need(_slopes(up_to, velocity)) < most - slack:
-            regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
-            moving = _slopes(regime, velocity)
-            regime = replace(regime, blocked=_unadmitted(regime.followed, tight))
-            supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
+        mixed = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
+        if regime.rest in both and _need(_slopes(mixed, velocity)) < most - slack:
+            mixed = replace(mixed, blocked=_unadmitted(mixed.followed, tight))
+            sources = _supply(model, mixed, mixed.asked, jobs, masses, velocity, rates, supplies)
+            if _need(_slopes(mixed, velocity)) <= sum(sources.values()) + slack:
+                regime, supply, moving = mixed, sources, _slopes(mixed, velocity)
     between_supply = _supply(model, regime, regime.between, jobs, masses, velocity, rates, supplies)
     regime = _settled(regime, moving, supply, between_supply, slack)
     if any(regime.blocked):
@@ -272,11 +273,12 @@ def _supply(
     """Return how fast configurations free servers; `known` holds answers already computed for this state."""
     if not asked:
         return {}
-    key = (asked, tuple((f.configuration, f.moves) for f in regime.followed), regime.blocked)
+    moving = _slopes(regime, velocity) if regime.kind == "draining" else {}
+    key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked, tuple(moving))
     if key not in known:
         # in units of the shortest mean service time, so that a unit of time of the instance changes nothing
         chance, departing = occupancy(model, regime, jobs, masses), model.service / model.pace * jobs
-        known[key] = _freed(model, asked, departing, chance, rates, _slopes(regime, velocity))
+        known[key] = _freed(model, asked, departing, chance, rates, moving)
     return known[key]
 
 
@@ -298,9 +300,8 @@ def _freed(
             # those behind see all departures while it does not drain
             others = _freed(model, (*asked[:i], *asked[i + 1 :]), departing, chance, rates, moving)
             part = max(0.0, shrinks) / supply[k]
-            return {
-                o: rate if o in asked[: i + 1] else part * rate + (1 - part) * others[o] for o, rate in supply.items()
-            }
+            mean = {o: part * supply[o] + (1 - part) * others[o] for o in asked[i + 1 :]}
+            return supply | mean
     return supply
 
 

@@ -21,6 +21,9 @@ ABSOLUTE = 1e-2
 MOVED = 1e-3
 """Change of the state, as part of the tolerance, within which a switch is located."""
 
+ROUNDED = 1e-8
+"""Servers or slots that may lack, as the integrator has an error; a regime ends where more lack."""
+
 PARTS = 3
 """Parts of a step of the integrator in which switches are looked for."""
 
@@ -149,8 +152,8 @@ class Segment:
                 return
         if self.stop <= self.start:
             raise InputError(
-                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator cannot "
-                f"go on from time {self.start:.6g}"
+                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator "
+                f"cannot go on from time {self.start:.6g}"
             )
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:
@@ -173,10 +176,10 @@ class Segment:
     def _is_over(self, time: float, free: float) -> bool:
         """Return whether the regime has ended by a time; one that is held up to `free`, only where it cannot go on."""
         jobs, masses = self.state(time)
-        if time < free:
-            slots = self._model.slots_of(masses.items())
-            return bool(min(masses.values()) < -TOLERANCE or (jobs > slots + TOLERANCE).any())
-        return decide(self._model, jobs, masses, self.arrivals, self._rates) != self.regime
+        slots = self._model.slots_of(masses.items())
+        if min(masses.values()) < -ROUNDED or (jobs > slots + ROUNDED).any():
+            return True
+        return time >= free and decide(self._model, jobs, masses, self.arrivals, self._rates) != self.regime
 
     def _first_end(self, before: float, after: float, free: float) -> float:
         """Return a time just behind the end of the regime: by so little that the state hardly changes."""
