@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -307,6 +308,38 @@ def test_every_command_names_what_it_found_in_a_wrong_kind_of_file(
         assert line.startswith(f"{kinds / name}: expected "), (name, line)
         assert f"found {found}" in line or f", {found}" in line, (name, line)
         assert not re.search("Expect|Invalid|line 1|column 1|key/value|byte 0x", line), (name, line)
+
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"creationTimestamp": "2026-05-01T00:00:00Z"},
+    "spec": {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "128Mi"}}}]},
+}
+
+
+@pytest.mark.parametrize("command", [*READERS, "plan F LOG --server cpu=4 --accept 1", "admission fit F"])
+def test_what_kubectl_writes_is_sent_to_no_command_that_does_not_read_it(
+    command: str, kinds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lists and single objects, short and longer than what is looked at, as JSON and as YAML."""
+    places = {name.upper(): str(kinds / f"{name}.toml") for name in ("instance", "cluster", "admission")}
+    places |= {"S": str(tmp_path / "new.db"), "CERTIFICATE": str(kinds / "certificate.json")}
+    places |= {"LOG": str(EXAMPLES / "vm_log.csv")}
+    documents = {
+        "pods.json": json.dumps({"apiVersion": "v1", "items": [POD] * 3, "kind": "List"}, indent=4),
+        "raw.json": json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [POD]}),
+        "pod.json": json.dumps(POD),
+        "pods.toml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\nkind: List\n",
+    }
+    if "--trace" in command or "fit" in command:
+        documents["many.json"] = json.dumps({"apiVersion": "v1", "items": [POD] * 9000, "kind": "List"}, indent=4)
+    for name, content in documents.items():
+        (tmp_path / name).write_text(content)
+        words = [places.get(word, str(tmp_path / name) if word == "F" else word) for word in command.split()]
+        line = refused(words, capsys)
+        assert line.startswith(f"{tmp_path / name}: expected "), line
+        assert "found objects of Kubernetes (kubectl get -o json): no command reads them; packproof plan" in line
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.toml", "a = [1"), ("a.json", '{"a": [1'), ("notes.toml", "some words")])

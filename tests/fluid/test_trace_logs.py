@@ -211,3 +211,21 @@ def test_drop_open_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFix
     for words, arrivals in (([], 3), (["--drop-open"], 2)):
         assert run([*simulate.split(), *words]) == 0
         assert json.loads(capsys.readouterr().out)["trace"]["arrivals"] == arrivals
+
+
+def test_rows_that_never_ran_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, types = tmp_path / "log.csv", tmp_path / "types.toml"
+    log.write_text("start,end,type\n0,6,small\nUnknown,Unknown,small\n2,5,small\n")
+    body = 'server.capacity = { cpu = 4 }\n[[type]]\nname = "small"\ndemand = { cpu = 1 }\n'
+    types.write_text(body)
+    simulate = f"simulate {types} --policy first-fit --servers 2 --until 6 --warmup 1"
+    assert run([*simulate.split(), "--trace", str(log), "--json"]) == 0
+    trace = json.loads(capsys.readouterr().out)["trace"]
+    assert trace["arrivals"] == 2
+    assert "1 row that never ran dropped: 1 without start" in trace["notes"]
+    strictly = f"[simulation]\narrivals = {{ trace = {str(log)!r}, strict = true }}\n"
+    for words in (["--trace", str(log), "--strict"], []):
+        types.write_text(body if words else strictly + body.replace("server.capacity", "[server]\ncapacity"))
+        assert run([*simulate.split(), *words]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"{log}:3: start: expected a time such as 2026-05-01T12:00:00Z, got 'Unknown'")
