@@ -263,7 +263,7 @@ def test_the_window_of_the_papers(data: Path) -> None:
     jobs = typed_jobs(TraceFile(path, completed=True, types="powers-of-half"), HALVES, present=False).arriving
     assert len(jobs.times) == 37_702
     assert (jobs.types == exponents).all()
-    assert (jobs.times == trace.arrival / 1e6).all()
+    assert (jobs.times == trace.arrival).all()
     law, sized = sized_jobs(TraceFile(path, Fraction(5, 8), completed=True), present=False)
     window = stretched(trace, Fraction(5, 8))
     slots = in_slots(sized.arriving, Fraction(1, 10))
