@@ -58,8 +58,8 @@ HALF = {(1, 2, 1, 0): 0.075, (2, 1, 2, 0): 0.915, (3, 1, 1, 0): 0.01}
 def test_servers_that_drain_partly_full_against_plain_steps() -> None:
     """Plain steps of first order, extrapolated once; a method of fixed steps of 0.05 was 0.0036 off here."""
     model = Reservation(PARTLY)
-    start, times = state_of(model, HALF), [0.0, 0.25, 0.5]
-    first, second = (stepped(model, times, steps, start) for steps in (100, 200))
+    start, times = state_of(model, HALF), [0.0, 0.5]
+    first, second = (stepped(model, times, steps, start) for steps in (150, 300))
     found = fluid_path(model, 0.5, start)
     assert np.abs(found.jobs(times) - (2 * second - first)).max() < 5e-4
     assert found.error < 1e-4
@@ -106,10 +106,10 @@ def assert_conserved(found: FluidPath) -> None:
             assert np.abs((after - before) / (2 * step) - flow).max() < 1e-3 * max(1.0, np.abs(flow).max())
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(8))
 def test_any_path_is_conserved_and_ends_in_the_greedy_assignment(block: int) -> None:
     generator = np.random.default_rng((88, block))
-    for _ in range(10):
+    for _ in range(5):
         instance, start = drawn(generator)
         model = Reservation(instance)
         until = 60.0 / float(model.service.min())
@@ -117,8 +117,8 @@ def test_any_path_is_conserved_and_ends_in_the_greedy_assignment(block: int) -> 
         assert_conserved(found)
         greedy = float(model.equilibrium.reward)
         assert float(found.rewards([until])[0]) == pytest.approx(greedy, rel=1e-6, abs=1e-9)
-        assert len(found.segments) < 100
-        assert sum(segment.steps for segment in found.segments) < 1500
+        assert len(found.segments) < 300
+        assert sum(segment.steps for segment in found.segments) < 1000
 
 
 def test_a_type_that_hardly_departs_leaves_the_departures_to_the_others() -> None:
@@ -166,5 +166,5 @@ def test_a_stage_that_shrinks_leaves_departures_to_those_behind() -> None:
     model = Reservation(with_rates(types, [Fraction(1, 2), 2, 5]))
     found = fluid_path(model, 1.3, state_of(model, {(13, 0, 2): 0.1572, (13, 0, 0): 0.0497, (0, 4, 0): 0.7931}))
     jobs, masses = found.state(1.2)
-    assert jobs[0] < model.slots_of(masses.items())[0] < 1.02 * jobs[0]
+    assert jobs[0] <= model.slots_of(masses.items())[0] < 1.02 * jobs[0]
     assert jobs[1] == pytest.approx(4 * (1 - jobs[0] / 13), rel=0.01)

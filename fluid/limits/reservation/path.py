@@ -27,9 +27,9 @@ MOST_REGIMES, MOST_STEPS = 2_000, 20_000
 RECENT, RECURRENCES = 32, 3
 """Where a regime is this often among so many before it, the fluid slides between regimes of which none is the mean."""
 
-HOLD, GROWTH, LONGEST_HOLD = 1e-9, 1.5, 2e-2
-"""Each is then held for the first, times the second for each time that one came back, up to the third, in shortest mean
-service times, unless it runs out of servers or slots before. The path is not exact."""
+SHORT, GROWTH, LONG, SLOWER, MOST_AGAIN = 1e-9, 1.5, 1e-3, 1.05, 500
+"""Each is then held, unless it runs out of servers or slots before: for the first time, in shortest mean service times,
+times the second for each time that one came back; beyond the third, times the fourth only. The path is not exact."""
 
 ROUNDING = 1e-9
 """Part of the last time by which a time may lie beyond it: times are computed in floats."""
@@ -273,9 +273,9 @@ def _followed(
         segment = Segment(model, time, state, regime, arrivals, rates, tolerance)
         # Where a regime comes back again and again, it is held for a time that grows: such a path switches infinitely
         # often in the limit, and held stretches are reported as not exact.
-        again = again + 1 if recent.count(regime) >= RECURRENCES else max(0, again - 1)
+        again = min(again + 1, MOST_AGAIN) if recent.count(regime) >= RECURRENCES else max(0, again - 1)
         recent.append(regime)
-        hold = min(HOLD * GROWTH ** min(again, RECENT + 32), LONGEST_HOLD) / model.pace if again else 0.0
+        hold = min(SHORT * GROWTH**again, LONG * SLOWER**again) / model.pace if again else 0.0
         segment.advance(end, longer * hold, MOST_STEPS - steps)
         time, state = segment.stop, segment.end
         regimes, steps = regimes + 1, steps + segment.steps
