@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from theory.errors import InputError
 
+MOST_KAPPA = 5.0
+"""End of the range of kappa, of fits and of files, on both sides of 0: beyond it mu^kappa is astronomical."""
+
 
 @dataclass(frozen=True)
 class Gamma:
