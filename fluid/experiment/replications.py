@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class _Stored:
 
     def read(self, r: int) -> Run | None:
         """Return a replication, without ``state``; None where the store has not got it."""
-        stored = self._store.run(self._key(r), _unpacked)
+        stored = self._store.run(self._key(r), partial(_unpacked, self._scenario.measures()))
         return None if stored is None else Run(self._scenario, stored[0], None, stored[1])
 
     def put(self, r: int, run: Run) -> None:
@@ -107,9 +108,15 @@ def _packed(measures: Measures) -> bytes:
     return stream.getvalue()
 
 
-def _unpacked(content: bytes) -> Measures:
+def _unpacked(like: Measures, content: bytes) -> Measures:
+    """Return stored measures; ValueError for arrays that are not those of a run of this scenario."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return Measures(**{name: arrays[name] for name in Measures._fields})
+        stored = Measures(**{name: arrays[name] for name in Measures._fields})
+    for name in Measures._fields:
+        expected, array = getattr(like, name), getattr(stored, name)
+        if array.shape != expected.shape or array.dtype != expected.dtype or not np.isfinite(array).all():
+            raise ValueError(f"{name}: expected finite {expected.dtype} of shape {expected.shape}")
+    return stored
 
 
 def fingerprint(value: Any) -> str:

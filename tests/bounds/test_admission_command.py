@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bounds.cli import run
 from bounds.views.answers import schema
@@ -144,10 +149,9 @@ def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest
 def test_decide_with_an_sla_takes_the_threshold_of_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
-    store = ["--store", str(tmp_path / "runs.db")]
-    tuned = answer(["tune", str(path), "--policy", "zeroth", "--sla", "0.05", "--until", "500", *store], capsys)
+    tuned = answer(["tune", str(path), "--policy", "zeroth", "--sla", "0.05", "--until", "100"], capsys)
     arguments = ["decide", str(path), "--active", "9", "--arriving", "2", "--policy", "zeroth", "--sla", "0.05"]
-    decision = answer([*arguments, "--until", "500", *store], capsys)
+    decision = answer([*arguments, "--until", "100"], capsys)
     assert decision["threshold"] == tuned["threshold"]
     assert decision["verdict"] == ("admit" if tuned["threshold"] > 11 else "refuse")
 
@@ -219,6 +223,68 @@ def test_decisions_and_runs_look_ahead_at_the_same_horizons(capsys: pytest.Captu
     runs = ["simulate", STAND_IN, "--policy", "first", "--threshold", "900", "--until", "900", "--replications", "2"]
     assert answer(runs, capsys)["sla"] == answer([*runs, "--horizons", given], capsys)["sla"]
     assert answer(runs, capsys)["admitted"] < answer([*runs, "--horizons", "0.04"], capsys)["admitted"]
+
+
+@pytest.mark.parametrize("name", sorted(SEEN))
+@pytest.mark.parametrize("value", [123456789012345678901234567890, 2**53 + 1, "1e400", "1e-400"])
+def test_numbers_beyond_floats_are_refused_or_used(
+    name: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of what was observed, alone and in a state: counts that floats do not hold, times beyond their range."""
+    seen = {"core_deaths": 1, "core_time": 5, "alive_time": 5, "scale_outs": 1, "extra_cores": 3, "sizes": 2}
+    seen |= {name: value}
+    observed, state = tmp_path / "observed.json", tmp_path / "state.json"
+    observed.write_text(json.dumps(seen))
+    state.write_text(json.dumps({"deployment": [{"cores": 2, **seen}]}))
+    cores = tmp_path / "cores.json"
+    cores.write_text(json.dumps({"deployment": [{**seen, name: SEEN[name], "cores": value}]}))
+    for arguments in (
+        ["belief", STAND_IN, "--observed", str(observed)],
+        ["decide", STAND_IN, "--state", str(state), "--arriving", "1"],
+        ["decide", STAND_IN, "--state", str(cores), "--arriving", "1"],
+    ):
+        status = run(["admission", *arguments])
+        said = capsys.readouterr().err
+        is_time = name.endswith("_time") and isinstance(value, int) and arguments[3] != str(cores)
+        if not is_time:
+            assert status == 2
+            assert said.count("\n") == 1
+            assert said.startswith(arguments[3])
+            assert "expected" in said
+        assert status in (0, 2)
+
+
+@pytest.mark.parametrize("change", ["empty", "short", "nan", "object"])
+@pytest.mark.parametrize("field", ["utilisation", "asked", "refused", "events", "all"])
+def test_a_store_whose_arrays_are_no_run_is_refused(
+    field: str, change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "runs.db"
+    arguments = ["admission", "simulate", SMALL, "--policy", "zeroth", "--threshold", "6", "--until", "900"]
+    arguments += ["--replications", "2", "--store", str(store)]
+    assert run(arguments) == 0
+    with closing(sqlite3.connect(store)) as connection, connection:
+        for key, blob in connection.execute("select key, arrays from cells").fetchall():
+            with np.load(BytesIO(blob)) as held:
+                arrays = {name: held[name] for name in held.files}
+            for name in arrays if field == "all" else [field]:
+                arrays[name] = spoilt_array(arrays[name], change)
+            stream = BytesIO()
+            np.savez(stream, **arrays, allow_pickle=True)
+            connection.execute("update cells set arrays = ? where key = ?", (stream.getvalue(), key))
+    capsys.readouterr()
+    assert run(arguments) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1] == f"{store}: a cell holds no run: take a new file, and run again"
+
+
+def spoilt_array(array: NDArray[Any], change: str) -> NDArray[Any]:
+    """Return an array that no run has."""
+    if change == "empty":
+        return array[:0] if array.ndim else np.zeros(0)
+    if change == "short":
+        return array[:-1] if array.ndim else np.zeros(1)
+    return np.full(array.shape, np.nan) if change == "nan" else np.full(array.shape, None)
 
 
 def test_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

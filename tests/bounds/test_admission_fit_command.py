@@ -5,20 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bounds.cli import run
+from bounds.views.admission_fit import fit_document
 from bounds.views.answers import schema
 from examples.tenant_log import CLUSTER, HOURS, SEED, rows_of
-from fluid.admission.law.admission_files import read_admission, read_state
+from fluid.admission.law.admission_files import parse_admission, read_admission, read_state
+from fluid.admission.law.cluster import Gamma, Priors
 from fluid.admission.simulation.decision import arriving, needed
 from fluid.admission.simulation.world import draw_world
-from fluid.admission.study.estimation import fit_log
+from fluid.admission.study.estimation import fit_log, log_likelihood, refuse_unconverged
 from fluid.admission.study.goodness import goodness_of_fit
 from fluid.admission.study.tenant_log import read_tenant_log
+from fluid.admission.study.watched import TenantLog
+from theory.errors import InputError
 
 LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
 FIT = ["admission", "fit", str(LOG), "--replications", "119"]
@@ -102,6 +114,99 @@ def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pyte
         ["compare", "--policies", "zeroth", "--sla", "0.05", "--until", "100", "--replications", "8"],
     ):
         assert run(["admission", name, own, *options]) == 0, capsys.readouterr().err
+
+
+def at(hours: float) -> str:
+    return f"{3600 * hours:.0f}"
+
+
+def a_day_each(sizes: Callable[[int], int], stays: Callable[[int], float], scale_outs: int = 2) -> list[str]:
+    """Return rows of 24 deployments, one after another, each of which asks for more cores so many times."""
+    return [
+        f"d{n},{at(24 * n + k)},{at(24 * n + k + stays(7 * n + k))},{sizes(5 * n + k)}"
+        for n in range(24)
+        for k in range(scale_outs + 1)
+    ]
+
+
+UNDETERMINED = {
+    "constant sizes": (a_day_each(lambda _: 1, lambda n: 3 + 9 * (n % 5)), "sigma.rate"),
+    "constant lifetimes": (a_day_each(lambda n: 1 + n % 4, lambda _: 5.5), "mu.shape ran to e^14"),
+    "as many scale-outs each": (a_day_each(lambda n: 1 + n % 4, lambda n: 3 + 9 * (n % 5)), "lambda."),
+    "two deployments": (["a,0,7200,1", "a,3600,9000,2", "b,1800,5400,1"], "did not converge"),
+}
+
+
+@pytest.mark.parametrize("kind", UNDETERMINED)
+def test_a_fit_that_does_not_converge_is_one_line_and_no_file(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, ran = UNDETERMINED[kind]
+    log, files = tmp_path / "log.csv", [tmp_path / name for name in ("own.toml", "now.csv", "fit.png")]
+    log.write_text("\n".join(["deployment,start (s),end (s),cores", *rows]) + "\n")
+    options = [word for pair in zip(("--out", "--tenants", "--plot"), map(str, files), strict=True) for word in pair]
+    assert run(["admission", "fit", str(log), *options]) == 2
+    printed, told = capsys.readouterr()
+    assert not printed
+    line = told.rstrip("\n").splitlines()[-1]
+    assert line.startswith(f"{log}: data: the fit did not converge: ")
+    assert ran in line
+    assert "take a longer one" in line
+    assert not any(path.exists() for path in files), "nothing is written"
+
+
+def test_nothing_is_written_before_all_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise InputError("no picture")
+
+    monkeypatch.setattr("bounds.views.admission_fit.fit_lines", fail)
+    out, now = tmp_path / "own.toml", tmp_path / "now.csv"
+    assert run([*FIT, "--out", str(out), "--tenants", str(now)]) == 2
+    assert not out.exists()
+    assert not now.exists()
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=8, deadline=None)
+def test_each_small_log_is_a_model_inside_the_range_or_one_line(seed: int) -> None:
+    """Few deployments, open rows, constant stays and sizes: whatever is not refused is a maximum in the interior."""
+    rng = np.random.default_rng(seed)
+    count, deployments = int(rng.integers(2, 60)), int(rng.integers(1, 12))
+    start = np.sort(rng.random(count)) * 100
+    stay = [np.full(count, 3.0), rng.exponential(5.0, count), 0.1 + rng.pareto(1.0, count)][int(rng.integers(3))]
+    cores = np.ones(count, int) if rng.random() < 0.4 else rng.integers(1, 9, count)
+    still_runs = rng.random(count) < rng.choice([0.0, 0.3, 1.0])
+    rows = [
+        f"d{d},{at(s)},{'' if o else at(s + t)},{c}"
+        for d, s, t, o, c in zip(rng.integers(0, deployments, count), start, stay, still_runs, cores, strict=True)
+    ]
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log.csv"
+        log.write_text("\n".join(["deployment,start (s),end (s),cores", *rows]) + "\n")
+        try:
+            watched = read_tenant_log(log)
+            fitted = fit_log(watched)
+            refuse_unconverged(fitted.problem)
+        except InputError:
+            return
+    priors = parse_admission(fit_document(watched, fitted, 10**6)).priors
+    assert abs(priors.kappa) < 5
+    slope = fitted_slope(fitted.priors, watched)
+    assert np.abs(slope).max() <= 1e-3 * len(watched.arrival), "a maximum: the likelihood is flat there"
+
+
+def fitted_slope(priors: Priors, log: TenantLog) -> NDArray[np.float64]:
+    """Return central differences of the log-likelihood in the logarithms of mu and lambda, and in kappa."""
+    seen = log.with_initial_sizes()
+
+    def value(v: NDArray[np.float64]) -> float:
+        e = np.exp(v[:4])
+        moved = replace(priors, mu=Gamma(e[0], e[1]), lam=Gamma(e[2], e[3]), kappa=float(v[4]))
+        return log_likelihood(moved, seen)
+
+    p = priors
+    v = np.array([*np.log([p.mu.shape, p.mu.rate, p.lam.shape, p.lam.rate]), p.kappa])
+    return np.array([(value(v + step) - value(v - step)) / 2e-4 for step in 1e-4 * np.eye(5)])
 
 
 def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,8 @@ def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
     assert axes.get_yscale() == "symlog"
     assert axes.get_ylim()[0] < 0
     shares = ((3.0, Interval(0.04, 0.03, 0.05, 0.95, 4)), (4.0, Interval(0.06, 0.05, 0.07, 0.95, 4)))
-    axes = drawn(replace(tuned, tried=shares, fitted=(0.04, 0.06)), monkeypatch)
+    least = replace(tuned, tried=shares, fitted=(0.04, 0.06), policy=replace(tuned.policy, threshold=3.0))
+    axes = drawn(least, monkeypatch)
     assert axes.get_yscale() == "log"
     assert axes.get_ylim() == pytest.approx((0.03 / 1.5, 0.07 * 1.5)), "no decades without a point"
 

@@ -174,7 +174,7 @@ def spoilt(kind: str, folder: Path) -> str:
             "many arrivals",
             "f.toml: cluster.arrival_rate: 1e+08 an hour are 2e+09 deployments within 20 hours, expected",
         ),
-        ("kappa", "f.toml: deployments.kappa: expected a number from -100 to 5, got 1e+15"),
+        ("kappa", "f.toml: deployments.kappa: expected a number above -5 and below 5, got 1e+15"),
     ],
 )
 def test_files_made_to_break_a_reader(kind: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

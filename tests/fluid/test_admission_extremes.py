@@ -150,8 +150,13 @@ size = 1
 """
 DECIDE = "decide F --active 120,4 --arriving 4"
 REFUSED = [
-    ({"kappa": 99}, "moments F --at 1 --size 4", "deployments.kappa: expected a number from -100 to 5, got 99"),
-    ({"kappa": -99}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -98.458"),
+    ({"kappa": 99}, "moments F --at 1 --size 4", "deployments.kappa: expected a number above -5 and below 5, got 99"),
+    ({"kappa": -99}, DECIDE, "deployments.kappa: expected a number above -5 and below 5, got -99"),
+    ({"kappa": -4.9}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -4.358"),
+    ({"kappa": -5}, DECIDE, "kappa: expected a number above -5 and below 5, got -5 (a fit that ends there did not"),
+    ({"kappa": 5.0}, DECIDE, "kappa: expected a number above -5 and below 5, got 5 (a fit that ends there did not"),
+    ({"shape": "1e400"}, DECIDE, "own.toml: deployments.mu.shape: expected a number greater than 0, got 1e400"),
+    ({"shape": "1e-400"}, DECIDE, "own.toml: deployments.mu.shape: expected a number greater than 0, got 1e-400"),
     ({"kappa": -1}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -0.458"),
     ({"kappa": -1}, "law F --at 24 --size 4", "products for one law, expected at most 1e+09: kappa is too far from 1"),
     ({"kappa": -1}, "simulate F --policy first --threshold 9 --until 9", "expected kappa + shape of mu greater than 0"),
@@ -171,7 +176,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("change", "command", "expected"), REFUSED)
 def test_extremes_are_refused_in_one_line(
-    change: dict[str, float], command: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: dict[str, float | str], command: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "own.toml"
     path.write_text(PRIORS.format(**{"rate": 0.5, "shape": 0.542, "kappa": 1.145, **change}))

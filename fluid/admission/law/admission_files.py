@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from fluid.admission.law.belief import Observed, Tenant
-from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
+from fluid.admission.law.cluster import MOST_KAPPA, AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
 from theory.files.document import Fields, Numeral, read_document, rows_of_table
-from theory.numbers import many
+from theory.numbers import many, text
 
 TABLES = ("cluster", "deployments", "kind")
 
-MOST_KAPPA = 5
-"""The largest exponent that `fluid.admission.study.estimation` fits: beyond it, mu^kappa is astronomical."""
-
 MOST_ARRIVALS = 10**9
 """Most arrivals an hour: beyond it, the rates of a chain are too far apart for linear programs in floats."""
+
+MOST_COUNT = 2**53
+"""Counts and cores beyond it are not whole in floats."""
 
 POSITIVE = "a number greater than 0"
 AT_LEAST_0 = "a number of at least 0"
@@ -50,7 +50,7 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
     top = Fields(document, source)
     top.refuse_other_kinds("a cluster with deployments", "cluster")
     cluster = top.table("cluster", "a table [cluster] with capacity and arrival_rate")
-    capacity = cluster.integer("capacity", "a whole number of at least 1", least=1)
+    capacity = _count(cluster, "capacity", "a whole number of at least 1", least=1)
     arrival_rate = float(cluster.number("arrival_rate", POSITIVE, strict=True))
     if arrival_rate > MOST_ARRIVALS:
         cluster.fail("arrival_rate", f"expected at most {MOST_ARRIVALS:,} an hour, got {arrival_rate:g}")
@@ -67,13 +67,21 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
         return AdmissionCluster(capacity, arrival_rate, deployments, source)
 
 
+def _count(fields: Fields, name: str, expected: str = "a whole number", *, least: int = 0) -> int:
+    """Take a whole number that floats hold."""
+    value = fields.integer(name, expected, least=least)
+    if value > MOST_COUNT:
+        fields.fail(name, f"expected at most 2^53, about {MOST_COUNT:.3g}, got {text(Fraction(value))}")
+    return value
+
+
 def _kind(fields: Fields) -> Kind:
     probability = float(fields.number("probability", "a number of at least 0"))
     mu = float(fields.number("mu", POSITIVE, strict=True))
     scale_out = float(fields.number("scale_out_rate", AT_LEAST_0))
     shutdown = float(fields.number("shutdown_rate", AT_LEAST_0))
-    size = fields.integer("size", "a whole number of at least 1", least=1)
-    batch = fields.integer("batch", "a whole number of at least 1", least=1) if fields.has("batch") else 1
+    size = _count(fields, "size", "a whole number of at least 1", least=1)
+    batch = _count(fields, "batch", "a whole number of at least 1", least=1) if fields.has("batch") else 1
     fields.finish()
     return Kind(probability, mu, scale_out, shutdown, size, batch)
 
@@ -85,14 +93,16 @@ def _priors(fields: Fields) -> Priors:
         shape, rate = (float(table.number(one, POSITIVE, strict=True)) for one in ("shape", "rate"))
         table.finish()
         laws.append(Gamma(shape, rate))
-    kappa = float(fields.number("kappa", f"a number from -100 to {MOST_KAPPA}", least=-100))
-    if kappa > MOST_KAPPA:
-        fields.fail("kappa", f"expected a number from -100 to {MOST_KAPPA}, got {kappa:g}")
+    within = f"a number above -{MOST_KAPPA:g} and below {MOST_KAPPA:g}"
+    kappa = fields.number("kappa", within, least=-(10**9))
+    if not -MOST_KAPPA < kappa < MOST_KAPPA:
+        advice = " (a fit that ends there did not converge)" if abs(kappa) == MOST_KAPPA else ""
+        fields.fail("kappa", f"expected {within}, got {float(kappa):g}{advice}")
     delta = float(fields.number("delta", AT_LEAST_0))
     initial = _initial(fields) if fields.has("initial") else InitialSize()
     fields.finish()
     mu, lam, sigma = laws
-    return Priors(mu, lam, sigma, kappa, delta, initial)
+    return Priors(mu, lam, sigma, float(kappa), delta, initial)
 
 
 def _initial(fields: Fields) -> InitialSize:
@@ -103,7 +113,7 @@ def _initial(fields: Fields) -> InitialSize:
             fields.fail("initial", f'expected "1 + poisson", a number of cores, or sizes, got {value!r}')
         return InitialSize()
     if not isinstance(value, Mapping):
-        return InitialSize((fields.integer("initial", "a whole number of at least 1", least=1),), (1.0,))
+        return InitialSize((_count(fields, "initial", "a whole number of at least 1", least=1),), (1.0,))
     table = fields.table("initial")
     columns: list[list[Fraction]] = []
     for name in ("sizes", "probabilities"):
@@ -114,8 +124,8 @@ def _initial(fields: Fields) -> InitialSize:
         columns.append([row.number(str(i)) for i in range(len(values))])
     table.finish()
     sizes, probabilities = columns
-    if any(size.denominator != 1 or size < 1 for size in sizes):
-        table.fail("sizes", "expected whole numbers of at least 1")
+    if any(size.denominator != 1 or not 1 <= size <= MOST_COUNT for size in sizes):
+        table.fail("sizes", "expected whole numbers from 1 to 2^53")
     if len(sizes) != len(probabilities):
         table.fail("probabilities", f"expected {many(len(sizes), 'number')}, one a size, got {len(probabilities)}")
     if sum(probabilities) != 1:
@@ -137,12 +147,12 @@ def read_observed(path: str | Path) -> Observed:
 
 
 def _observed(fields: Fields) -> Observed:
-    deaths = fields.integer("core_deaths")
+    deaths = _count(fields, "core_deaths")
     core_time = float(fields.number("core_time", "hours, at least 0"))
     alive_time = float(fields.number("alive_time", "hours, at least 0"))
-    scale_outs = fields.integer("scale_outs")
-    extra = fields.integer("extra_cores")
-    sizes = fields.integer("sizes")
+    scale_outs = _count(fields, "scale_outs")
+    extra = _count(fields, "extra_cores")
+    sizes = _count(fields, "sizes")
     fields.finish()
     try:
         return Observed(deaths, core_time, alive_time, scale_outs, extra, sizes)
@@ -188,5 +198,5 @@ def read_state(path: str | Path) -> list[Tenant]:
 def _tenant(fields: Fields) -> Tenant:
     if fields.has("name"):
         fields.take("name", "the name of a deployment")
-    cores = fields.integer("cores", "a whole number of at least 1", least=1)
+    cores = _count(fields, "cores", "a whole number of at least 1", least=1)
     return Tenant(cores, _observed(fields))

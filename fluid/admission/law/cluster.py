@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from theory.errors import InputError
 from theory.numbers import many
 
+MOST_KAPPA = 5.0
+"""End of the range of kappa, of fits and of files, on both sides of 0: beyond it mu^kappa is astronomical."""
+
 
 @dataclass(frozen=True)
 class Gamma:

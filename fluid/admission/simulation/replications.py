@@ -175,6 +175,16 @@ def _packed(run: AdmissionRun) -> bytes:
 
 
 def _unpacked(content: bytes) -> AdmissionRun:
+    """Return a stored run; ValueError for arrays that are none."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         values = {name: held[name].item() if held[name].shape == () else held[name] for name in held.files}
-    return AdmissionRun(**values)
+    run = AdmissionRun(**values)
+    numbers = (run.utilisation, run.capped, run.arrivals, run.admitted, run.events, run.peak, run.seconds)
+    monthly = [np.asarray(column) for column in (run.asked, run.refused)]
+    if not all(np.isscalar(number) and np.isfinite(number) for number in numbers):
+        raise ValueError("expected numbers of a run")
+    if any(column.ndim != 1 or not len(column) or column.dtype.kind != "i" for column in monthly) or len(
+        monthly[0]
+    ) != len(monthly[1]):
+        raise ValueError("expected scale-outs of at least one month")
+    return run

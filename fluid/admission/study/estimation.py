@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import log_density, slope_and_curvature
-from fluid.admission.law.cluster import Gamma, InitialSize, Priors
+from fluid.admission.law.cluster import MOST_KAPPA, Gamma, InitialSize, Priors
 from fluid.admission.study.watched import TenantLog, Watched
 from theory.compiled import plain
 from theory.errors import InputError
@@ -45,8 +45,11 @@ DROP = 36.0
 PARAMETERS = ("mu.shape", "mu.rate", "lambda.shape", "lambda.rate", "kappa", "delta", "sigma.shape", "sigma.rate")
 """What is fitted; all but kappa by their logarithms."""
 
-LARGEST_LOG, LARGEST_KAPPA = 14.0, 5.0
-"""Ends of the search: a shape of e^14 is a law that is one value, for any log."""
+LARGEST_LOG = 14.0
+"""End of the search in logarithms, as `MOST_KAPPA` is in kappa: a shape of e^14 is a law of one value, for any log."""
+
+NEAR_END = 1e-3
+"""A parameter, or its logarithm, that is so near the end of its range is at the end."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Fitted:
         Of deaths, scale-outs, shutdowns and sizes, without constants that priors do not change.
     converged : bool
         Whether the search ended at a maximum inside its limits.
+    problem : str
+        Of a search that did not converge, which parameters ran to which ends, or are not determined; else empty.
     covariance : float64[8, 8]
         Of the logarithms of `PARAMETERS` (of kappa itself), the inverse of the observed information; NaN where that is
         not positive definite, or the parameter is not fitted.
@@ -69,6 +74,7 @@ class Fitted:
     log_likelihood: float
     converged: bool
     covariance: NDArray[np.float64]
+    problem: str = ""
 
     def estimates(self) -> Mapping[str, tuple[float, float, float, float]]:
         """Return value, standard error and the ends of the 95 % interval of each parameter."""
@@ -99,6 +105,8 @@ def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray
     return total, score
 
 
+# log 0 of a time alive is -inf, a mu^kappa beyond floats has no weight, and a search leaves where nothing is finite
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _chunk_likelihood(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
     """Integrate over mu for at most `CHUNK` deployments (see above); the gradient is a mean under each belief."""
     from scipy.special import digamma, expit, gammaln
@@ -116,8 +124,7 @@ def _chunk_likelihood(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.
     ended = np.where(shut, np.log(delta) if delta > 0 else -1e9, np.where(seen.alone, np.log1p(delta), 0.0))
     constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)
     total = np.log(inner) + top[:, 0] + gammaln(shape + m) + constant + ended
-    with np.errstate(divide="ignore"):
-        logit = kappa * s + np.log(alive / base)[:, None]
+    logit = kappa * s + np.log(alive / base)[:, None]
     share = expit(logit)  # mu^kappa alive / (base + mu^kappa alive)
     mean_log, mean_mu = (weight * s).sum(axis=1), (weight * np.exp(s)).sum(axis=1)
     mean_share, pulled = (weight * share).sum(axis=1), (weight * share * s).sum(axis=1)
@@ -207,13 +214,20 @@ def lifetime_log_likelihood(mu: Gamma, seen: Watched) -> float:
 Score = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 
 
-def _maximised(
-    score: Score, start: Sequence[float] | NDArray[np.float64], ends: Sequence[float], n: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-    """Return where a likelihood is greatest, the inverse of the information there, and whether that is a maximum.
+class Maximum(NamedTuple):
+    """Where a search for the greatest likelihood ended."""
 
-    Quasi-Newton steps, then up to eight of Newton's method; `ends` are those of the search on both sides of 0. Second
-    derivatives are central differences of the gradient.
+    at: NDArray[np.float64]
+    covariance: NDArray[np.float64]  # the inverse of the information there; NaN where that is not positive definite
+    problem: str  # why it is no maximum inside the range, empty where it is
+
+
+def _maximised(
+    score: Score, start: Sequence[float] | NDArray[np.float64], ends: Sequence[float], n: int, names: Sequence[str]
+) -> Maximum:
+    """Search the greatest likelihood; `ends` are those of the range on both sides of 0.
+
+    Quasi-Newton steps, then up to eight of Newton's method. Second derivatives are central differences of the gradient.
     """
     from scipy.optimize import minimize
 
@@ -222,21 +236,41 @@ def _maximised(
         return -value / n, -slope / n
 
     bounds = [(-end, end) for end in ends]
+    limits = np.array(ends)
     x: NDArray[np.float64] = minimize(minus, np.array(start), jac=True, method="L-BFGS-B", bounds=bounds,
                  options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}).x  # fmt: skip
-    edge = np.array(ends) * (1 - 1e-6)
+    unknown = np.full((len(x), len(x)), np.nan)
     for _ in range(8):
         information = _information(score, x)
-        is_peak = bool(np.linalg.eigvalsh(information).min() > 0)
-        if not is_peak or (np.abs(x) >= edge).any():
-            break
+        if not np.isfinite(information).all():
+            return Maximum(x, unknown, _ran(x, limits, names) or "the likelihood has no finite curvature")
+        curvatures, directions = np.linalg.eigh(information)
+        # relative to the largest: below it, differences of gradients are rounding
+        if curvatures[0] <= 1e-12 * curvatures[-1] or (np.abs(x) >= limits - NEAR_END).any():
+            return Maximum(x, unknown, _ran(x, limits, names) or _flat(directions[:, 0], names))
         slope = score(x)[1]
         step = np.linalg.solve(information, slope)
+        covariance = np.asarray(np.linalg.inv(information), float)
         if slope @ step < 1e-16:  # the square of the rest of the way, in standard errors
-            return x, np.asarray(np.linalg.inv(information), float), True
-        x = np.clip(x + np.clip(step, -0.5, 0.5), -np.array(ends), ends)
-    covariance = np.linalg.inv(information) if is_peak else np.full(information.shape, np.nan)
-    return x, np.asarray(covariance, float), False
+            return Maximum(x, covariance, "")
+        x = np.clip(x + np.clip(step, -0.5, 0.5), -limits, limits)
+    return Maximum(x, covariance, _ran(x, limits, names) or "the search did not end")
+
+
+def _ran(x: NDArray[np.float64], limits: NDArray[np.float64], names: Sequence[str]) -> str:
+    """Name the parameters at an end of their range; the logarithms are of times in units of the mean core's."""
+    words = []
+    for name, value, limit in zip(names, x.tolist(), limits.tolist(), strict=True):
+        if abs(value) >= limit - NEAR_END:
+            end = f"{np.sign(value) * limit:g}" if name == "kappa" else f"e^{np.sign(value) * limit:g}"
+            words.append(f"{name} ran to {end}, the end of its range")
+    return " and ".join(words)
+
+
+def _flat(direction: NDArray[np.float64], names: Sequence[str]) -> str:
+    """Name the parameters that the likelihood does not determine."""
+    some = [name for name, part in zip(names, np.abs(direction), strict=True) if part >= 0.5 * np.abs(direction).max()]
+    return f"the likelihood does not determine {' and '.join(some)}"
 
 
 def _information(score: Score, x: NDArray[np.float64], step: float = 1e-4) -> NDArray[np.float64]:
@@ -281,20 +315,21 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None) -> Fitted:
         total, slope = _likelihood_and_score(priors_of(v), scaled)
         return total, slope[free]
 
-    ends = [LARGEST_LOG] * 4 + [LARGEST_KAPPA] + [LARGEST_LOG] * (len(free) - 5)
-    v, within, is_maximum = _maximised(score, start[free], ends, n)
+    ends = [LARGEST_LOG] * 4 + [MOST_KAPPA] + [LARGEST_LOG] * (len(free) - 5)
+    v, within, problem = _maximised(score, start[free], ends, n, [PARAMETERS[i] for i in free])
     # back to hours: log b = log b' + log unit and log base = log base' + (1 - kappa) log unit
     v = v + np.array([0, np.log(unit), 0, (1 - v[4]) * np.log(unit), 0, 0])[free]
     turn = np.eye(len(free))
     turn[3, 4] = -np.log(unit)
-    sigma, of_sizes, sizes_done = _fitted_gamma(_sizes(seen))
+    sigma, of_sizes, problem_of_sizes = _fitted_gamma(_sizes(seen), PARAMETERS[6:])
     covariance = np.zeros((8, 8))  # sizes are independent of the rest
     covariance[5, 5] = np.nan
     covariance[np.ix_(free, free)] = turn @ within @ turn.T
     covariance[6:, 6:] = of_sizes
     priors = replace(priors_of(v), sigma=sigma, initial=initial or InitialSize())
     value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
-    return Fitted(priors, value, is_maximum and sizes_done, covariance)
+    problem = "; ".join(one for one in (problem, problem_of_sizes) if one)
+    return Fitted(priors, value, not problem, covariance, problem)
 
 
 def fit_log(log: TenantLog, *, is_poisson: bool = True) -> Fitted:
@@ -306,17 +341,26 @@ def fit_log(log: TenantLog, *, is_poisson: bool = True) -> Fitted:
     return fit_priors(log.seen, InitialSize(tuple(sizes.tolist()), tuple(shares.tolist())))
 
 
-def _fitted_gamma(seen: GammaPoisson) -> tuple[Gamma, NDArray[np.float64], bool]:
-    """Return the Gamma law of greatest likelihood, the covariance of its logarithms, and whether it is a maximum."""
+def _fitted_gamma(seen: GammaPoisson, names: Sequence[str]) -> tuple[Gamma, NDArray[np.float64], str]:
+    """Return the Gamma law of greatest likelihood, the covariance of its logarithms, and why it is no maximum."""
 
     def score(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         return seen.value_and_score(Gamma(*(float(x) for x in np.exp(v))))
 
     mean = max(float(seen.counts.sum()), 1.0) / max(float(seen.exposure.sum()), 1e-9)
     start = [0.0, float(np.clip(-np.log(mean), -LARGEST_LOG, LARGEST_LOG))]
-    v, covariance, is_maximum = _maximised(score, start, [LARGEST_LOG] * 2, max(len(seen.counts), 1))
+    v, covariance, problem = _maximised(score, start, [LARGEST_LOG] * 2, max(len(seen.counts), 1), names)
     shape, rate = (float(x) for x in np.exp(v))
-    return Gamma(shape, rate), covariance, is_maximum
+    return Gamma(shape, rate), covariance, problem
+
+
+def refuse_unconverged(problem: str) -> None:
+    """Refuse a search that did not converge, and say what may help."""
+    if problem:
+        raise InputError(
+            f"data: the fit did not converge: {problem}; expected a log that determines the laws: take a longer one, "
+            "with more deployments, core ends and scale-outs whose numbers and sizes vary"
+        )
 
 
 def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
@@ -334,8 +378,7 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
     if n < 2 or not seen.core_deaths.sum():
         raise InputError("data: expected several deployments, with core ends")
     hours = float(seen.core_time.sum() / seen.core_deaths.sum())  # a unit of time in which the search starts near 1
-    mu, _, done = _fitted_gamma(GammaPoisson(seen.core_deaths, seen.core_time / hours))
-    sigma, _, sizes_done = _fitted_gamma(_sizes(seen))
-    if not (done and sizes_done):
-        raise InputError("data: the search for the laws of greatest likelihood did not converge")
+    mu, _, problem = _fitted_gamma(GammaPoisson(seen.core_deaths, seen.core_time / hours), PARAMETERS[:2])
+    sigma, _, problem_of_sizes = _fitted_gamma(_sizes(seen), PARAMETERS[6:])
+    refuse_unconverged("; ".join(one for one in (problem, problem_of_sizes) if one))
     return Gamma(mu.shape, mu.rate * hours), sigma
