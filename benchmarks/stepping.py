@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fluid.limits.reservation import Reservation, emptying_rates, plan
 from fluid.limits.reservation.model import TOLERANCE, Vector
-from fluid.limits.reservation.path import State
 from fluid.limits.reservation.regimes import DrainRates, Masses, part_of_the_time
+from fluid.limits.reservation.segment import State
 from theory.errors import InputError
 from theory.instance import Configuration
 

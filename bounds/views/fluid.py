@@ -17,7 +17,7 @@ from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, 
 from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
-from fluid.limits.reservation.path import Segment, State
+from fluid.limits.reservation.segment import Segment, State
 from theory.errors import listed, quoted
 from theory.instance import Configuration
 from theory.region.slices import region_slice
@@ -74,6 +74,7 @@ def fluid_answer(path: FluidPath, points: int) -> Answer:
         equilibrium=[Fields(stage, configuration=stage.configurations[0]) for stage in path.goal.stages],
         modes=[_regime_row(path, segment) for segment in path.segments],
         gross_margin=path.gross_margin(times).min(),
+        error=path.error,
         time_within={f"{share:g}": path.time_within(share) for share in NEAR},
     )
 
@@ -88,6 +89,7 @@ def path_lines(path: FluidPath) -> list[str]:
         lines.append(f"within {100 * share:g} % of it   {'not yet' if time is None else f'from time {time:.4g}'}")
     mean = "not surely the exact limit: part of who drains, or of what drains, is a mean"
     lines.append("exact limit" if path.exact else mean)
+    lines.append(f"numerical error about {path.error:.1g} at most, in jobs and servers per server")
     lines += ["", "regimes"]
     lines += [
         _regime_line(path, one) for one in path.segments if one is path.segments[-1] or one.stop - one.start >= MOMENT
@@ -178,6 +180,8 @@ def _layers(masses: Mapping[Configuration, Any], names: Sequence[str]) -> tuple[
 @styled
 def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
+    from matplotlib.ticker import LogLocator
+
     names, times = check.instance.names[:MOST_DRAWN], check.times
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     # the smallest system, then the largest one
@@ -197,6 +201,12 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
     right.loglog(check.servers, fit, color="black", lw=1, label=label)
     finish(right, xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
+    # plain numbers, and the sizes that were simulated: the labels of a logarithmic scale would stand over each other
+    right.set_xticks(check.servers, [f"{servers:,}" for servers in check.servers])
+    right.set_xticks([], minor=True)
+    right.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
     save(picture, target)
 
 

@@ -19,7 +19,7 @@ from bounds.results.instances import dynamic_instance, four_types, limited_by_dr
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.reservation import Reservation, fluid_path, plan, state_of
-from fluid.limits.reservation.path import State
+from fluid.limits.reservation.segment import State
 from theory.exact.knapsack import maximal
 from theory.greedy.assignment import MaxRewards, greedy_configurations
 from theory.greedy.servers import max_jobs

@@ -16,7 +16,7 @@ from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of
-from fluid.limits.reservation.path import State
+from fluid.limits.reservation.segment import State
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy

@@ -23,8 +23,11 @@ EMPTY = 1e-12
 LEAST = 1e-6
 """A smaller mean occupancy counts as none."""
 
+RARE = 1e-8
+"""A type that departs this much more rarely than others keeps its servers, on the time scale of draining."""
+
 FASTEST = 1e2
-"""Servers a unit of time: as fast as servers are freed that are nearly surely empty."""
+"""Servers a shortest mean service time: as fast as servers are freed that are nearly surely empty."""
 
 
 @kernel
@@ -110,6 +113,9 @@ def emptying_rates(
     given (the worst rank first, then the policy's rule for ties), that holds a job of type j. The joint contents are a
     Markov chain; its stationary flow into empty servers is returned.
 
+    A server with a type that departs rarely (`RARE`) is soon left with jobs of that type alone: it lets all other
+    departures pass, so the chain is that of the other configurations.
+
     Above `MOST_STATES` joint contents the chain is not solved (`is_exact` tells), nor where slots are full by chance.
     Instead each configuration is taken to see the departures that its forerunners let pass on average, as if
     independent of its own content.
@@ -125,11 +131,16 @@ def emptying_rates(
     if max(holders, default=0) <= 1:  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
     partly = any(0 < chance < 1 for chance in full)  # a mean as it is: not worth a chain
-    # a type that never departs stops whoever holds it: no single stationary law
-    stuck = any(number and rate <= 0 for number, rate in zip(holders, rates.tolist(), strict=True))
-    if partly or empty or stuck or joint_contents(configurations) > MOST_STATES:
+    if partly or empty or joint_contents(configurations) > MOST_STATES:
         return _thinned(configurations, rates, occupancy)
-    return _joint(configurations, rates, occupancy)
+    departing = rates.tolist()
+    least = RARE * max(rate for rate, number in zip(departing, holders, strict=True) if number)
+    rare = [number > 0 and rate <= least for rate, number in zip(departing, holders, strict=True)]
+    if not any(rare):
+        return _joint(configurations, rates, occupancy)
+    lasting = {k for k in configurations if any(slow and slots for slow, slots in zip(rare, k, strict=True))}
+    others = iter(emptying_rates([k for k in configurations if k not in lasting], rates, occupancy))
+    return [emptying_rate(k, rates, occupancy) if k in lasting else next(others) for k in configurations]
 
 
 def minimum_rates(
@@ -176,8 +187,8 @@ def _thinned(
     for k in configurations:
         rate = emptying_rate(k, seen, occupancy)
         result.append(rate)
-        if rate < FASTEST:  # pulls of type j: rate x E[n_j] = seen_j x the part of the time for which it is held
-            seen = np.maximum(seen - rate * _slots(k) * occupancy, 0.0)
+        # pulls of type j: rate x E[n_j] = seen_j x the part of the time for which it is held
+        seen = np.maximum(seen - rate * _slots(k) * occupancy, 0.0)
     return result
 
 

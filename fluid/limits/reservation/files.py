@@ -22,7 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from fluid.limits.reservation.model import Reservation, Vector
-from fluid.limits.reservation.path import State, state_of
+from fluid.limits.reservation.path import state_of
+from fluid.limits.reservation.segment import State
 from theory.errors import InputError, naming
 from theory.files.document import Fields, read_document
 from theory.instance import Configuration

@@ -37,6 +37,8 @@ class Reservation:
     rewards : float64[J]
     workload : float64[J]
         rho, jobs per server that arrive in a mean service time.
+    pace : float
+        The largest service rate: its inverse is the unit in which times count as short or long.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Reservation:
         self.service: Vector = np.array([float(t.service_rate) for t in instance.types])
         self.rewards: Vector = np.array([float(u) for u in instance.rewards])
         self.workload: Vector = np.array([float(rho) for rho in instance.workload])
+        self.pace = float(self.service.max())
         self._max_rewards = MaxRewards(instance)
         self._greedy: dict[int, Configuration] = {}
 
@@ -152,7 +155,7 @@ def plan(model: Reservation, jobs: Vector, velocity: Vector) -> list[PlannedStag
         shortest = min(remaining[j] / k[j] for j in needing)
         tied = [j for j in needing if remaining[j] / k[j] <= shortest + TOLERANCE]
         slowest = min(moving[j] / k[j] for j in tied)
-        driver = next(j for j in tied if moving[j] / k[j] <= slowest + TOLERANCE)
+        driver = next(j for j in tied if moving[j] / k[j] <= slowest + TOLERANCE * model.pace)
         mass, slope = max(remaining[driver] / k[driver], 0.0), moving[driver] / k[driver]
         # the last stage takes the servers that are left, and shrinks as fast as the earlier ones grow
         over = mass - room

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -11,19 +12,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.limits.reservation.draining import emptying_rates, is_exact
+from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
-from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide, occupancy, targets, velocities
+from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide
+from fluid.limits.reservation.segment import Segment, State
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
 
-MOST_SWITCHES = 100_000
+MOST_REGIMES, MOST_STEPS = 2_000, 20_000
+"""Most regimes of a path, and steps of its integrator, between two changes of arrivals."""
 
-FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
-"""Times: where eight regimes in a row last less than the first, the fluid slides between regimes of which none
-is the mean. Each is then held for at least the second, which grows slowly to the third, and the path is not exact."""
+RECENT, RECURRENCES = 32, 3
+"""Where a regime is this often among so many before it, the fluid slides between regimes of which none is the mean."""
 
+SHORT, GROWTH, LONG, SLOWER, MOST_AGAIN = 1e-9, 1.5, 1e-3, 1.05, 500
+"""Each is then held, unless it runs out of servers or slots before: for the first time, in shortest mean service times,
+times the second for each time that one came back; beyond the third, times the fourth only. The path is not exact."""
 
 ROUNDING = 1e-9
 """Part of the last time by which a time may lie beyond it: times are computed in floats."""
@@ -39,6 +44,8 @@ class FluidPath:
     segments : tuple of Segment
         One a regime; they meet at the switching times.
     until : float
+    coarser : callable
+        Returns the same path with less accuracy, by which the error is estimated.
 
     Notes
     -----
@@ -49,6 +56,21 @@ class FluidPath:
     model: Reservation
     segments: tuple[Segment, ...]
     until: float
+    coarser: Callable[[], FluidPath] = field(repr=False, compare=False)
+
+    @cached_property
+    def error(self) -> float:
+        """An estimate of the largest error of jobs and of servers in each configuration, per server.
+
+        The largest difference to the path with a tolerance `COARSER` times as large, at 200 times and all switches: an
+        estimate of that path's error, which is the larger one. The approximations that `exact` tells are no part of it.
+        """
+        coarse = self.coarser()
+        times = np.unique(np.concatenate((np.linspace(0.0, self.until, 200), self.switches)))
+        ours, theirs = self.masses(times), coarse.masses(times)
+        nothing = np.zeros(len(times))
+        apart = [ours.get(k, nothing) - theirs.get(k, nothing) for k in {**ours, **theirs}]
+        return max(float(np.abs(self.jobs(times) - coarse.jobs(times)).max()), float(np.abs(apart).max()))
 
     @property
     def switches(self) -> list[float]:
@@ -72,7 +94,8 @@ class FluidPath:
 
     def state(self, time: float) -> State:
         """Return jobs per server, float64[J], and the fraction of servers in each configuration."""
-        return self._segment(time).state(time)
+        jobs, masses = self._segment(time).state(time)
+        return np.maximum(jobs, 0.0), masses
 
     def jobs(self, times: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return y, jobs per server, float64[n, J]."""
@@ -146,6 +169,7 @@ def fluid_path(
     start: State | None = None,
     arrivals: Sequence[tuple[float, Sequence[float] | Vector]] = (),
     rates: DrainRates = emptying_rates,
+    tolerance: float = 1e-9,
 ) -> FluidPath:
     """Return the fluid limit of dynamic reservation, switch by switch.
 
@@ -161,15 +185,25 @@ def fluid_path(
     rates : callable
         How fast draining configurations free servers: `emptying_rates` (exact) or
         `fluid.limits.reservation.draining.minimum_rates` (the paper-like simplification, wrong where draining limits).
+    tolerance : float
+        Relative error of a step of the integrator; `FluidPath.error` estimates what it comes to.
 
     Returns
     -------
     FluidPath
 
+    Raises
+    ------
+    InputError
+        Times of arrivals that do not increase, or a path that takes more than `MOST_REGIMES` regimes, or `MOST_STEPS`
+        steps of the integrator.
+
     Notes
     -----
     Jobs and followed configurations are closed forms in a regime; only configurations that drain by themselves are
-    integrated (DOP853). A switch is located to 1e-12. Source: packproof, the exact fluid limit of dynamic reservation
+    integrated, by DOP853, an embedded Runge-Kutta pair of order 8 with dense output, whose global error is in
+    proportion to the tolerance. A switch is located in the dense output, until the state moves by a thousandth of the
+    tolerance. Source: packproof, the exact fluid limit of dynamic reservation
     (beyond Theorem 6.1 of the auto-scaling paper, which proves the limit point).
 
     Examples
@@ -187,27 +221,70 @@ def fluid_path(
     if pieces[0][0] > 0 or any(later <= earlier for (earlier, _), (later, _) in pairwise(pieces)):
         raise InputError("arrivals: expected increasing times, the first 0")
     empty: Masses = {(0,) * model.types: 1.0}
-    jobs, masses = start if start is not None else (np.zeros(model.types), empty)
+    state = start if start is not None else (np.zeros(model.types), empty)
+    return _path(model, until, state, pieces, rates, tolerance, 1.0)
+
+
+COARSER, LONGER = 100.0, 2.0
+"""How much larger the tolerance is, and how much longer regimes are held, where a path is followed for its error."""
+
+
+def _path(
+    model: Reservation,
+    until: float,
+    start: State,
+    pieces: Sequence[tuple[float, Vector]],
+    rates: DrainRates,
+    tolerance: float,
+    longer: float,
+) -> FluidPath:
+    """Follow a path through the pieces of its arrivals."""
     segments: list[Segment] = []
-    short = 0
+    jobs, masses = start
     ends = [t for t, _ in pieces[1:]] + [until]
     for (begin, rate), end in zip(pieces, ends, strict=True):
-        time = begin
-        masses = _assigned(model, jobs, masses, rate)
-        while time < min(end, until):
-            regime = decide(model, jobs, masses, rate, rates)
-            segment = Segment(model, time, (jobs, masses), regime, rate, rates)
-            # Where eight switches in a row come at once, the regime is held for a time that grows: such a path switches
-            # infinitely often in the limit, and held stretches are reported as not exact.
-            hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
-            segment.advance(min(end, until), hold)
-            short = short + 1 if segment.stop - segment.start < max(FLICKER, 4 * hold) else 0
-            jobs, masses = segment.state(segment.stop)
-            time = segment.stop
+        state = jobs, _assigned(model, jobs, masses, rate)
+        for segment in _followed(model, begin, min(end, until), state, rate, rates, tolerance, longer):
             segments.append(segment)
-            if len(segments) > MOST_SWITCHES:
-                raise RuntimeError(f"the fluid path switches more than {MOST_SWITCHES} times by time {time}")
-    return FluidPath(model, tuple(segments), until)
+            jobs, masses = segment.end
+
+    def coarser() -> FluidPath:
+        return _path(model, until, start, pieces, rates, COARSER * tolerance, LONGER * longer)
+
+    return FluidPath(model, tuple(segments), until, coarser)
+
+
+def _followed(
+    model: Reservation,
+    begin: float,
+    end: float,
+    state: State,
+    arrivals: Vector,
+    rates: DrainRates,
+    tolerance: float,
+    longer: float,
+) -> Iterator[Segment]:
+    """Yield the regimes from a state and a time on; InputError where there are too many, or too many steps."""
+    time, again, regimes, steps = begin, 0, 0, 0
+    recent: deque[Regime] = deque(maxlen=RECENT)
+    while time < end:
+        regime = decide(model, *state, arrivals, rates)
+        segment = Segment(model, time, state, regime, arrivals, rates, tolerance)
+        # Where a regime comes back again and again, it is held for a time that grows: such a path switches infinitely
+        # often in the limit, and held stretches are reported as not exact.
+        again = min(again + 1, MOST_AGAIN) if recent.count(regime) >= RECURRENCES else max(0, again - 1)
+        recent.append(regime)
+        hold = min(SHORT * GROWTH**again, LONG * SLOWER**again) / model.pace if again else 0.0
+        segment.advance(end, longer * hold, MOST_STEPS - steps)
+        time, state = segment.stop, segment.end
+        regimes, steps = regimes + 1, steps + segment.steps
+        if time < end and (regimes >= MOST_REGIMES or steps >= MOST_STEPS):
+            most = f"{MOST_REGIMES:,} regimes" if regimes >= MOST_REGIMES else f"{MOST_STEPS:,} steps of the integrator"
+            raise InputError(
+                f"--until: expected a time up to {time:.6g}, to which the fluid path takes {most}, the most that are "
+                f"followed, got {end:g}"
+            )
+        yield segment
 
 
 def _assigned(model: Reservation, jobs: Vector, masses: Masses, arrivals: Vector) -> Masses:
@@ -256,184 +333,3 @@ def state_of(
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
         raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses
-
-
-PRECISION = 1e-11
-"""Switching times are found to this relative precision."""
-
-Values = Callable[[float], NDArray[np.float64]]
-
-State = tuple[Vector, Masses]
-"""Jobs per server, float64[J], and the fraction of servers in each configuration."""
-
-
-class Segment:
-    """The path in one regime: closed in form, but for the configurations that drain at a rate of their own."""
-
-    def __init__(
-        self, model: Reservation, start: float, state: State, regime: Regime, arrivals: Vector, rates: DrainRates
-    ) -> None:
-        self.start, self.stop, self.regime, self.held = start, start, regime, False
-        self._model, self.arrivals, self._rates = model, arrivals, rates
-        self._jobs, self._masses = state
-        self._target = arrivals / model.service
-        self._dense: list[tuple[float, Values]] = []
-
-    def state(self, time: float, draining: NDArray[np.float64] | None = None) -> State:
-        """Return jobs and masses at a time of the segment."""
-        model, regime = self._model, self.regime
-        # y' = lambda - mu y for admitted types: y(t) = rho + (y(0) - rho) exp(-mu t)
-        jobs = self._target + (self._jobs - self._target) * np.exp(-model.service * (time - self.start))
-        masses = dict(self._masses)
-        asked = targets(regime, jobs)
-        masses.update((f.configuration, asked[f.configuration]) for f in regime.followed if f.moves)
-        masses.update(zip(regime.drains, self._draining(time) if draining is None else draining, strict=True))
-        # all servers are in some configuration: the rest takes what the others leave
-        masses[regime.rest] = 0.0
-        masses[regime.rest] = 1.0 - sum(masses.values())
-        # a type whose arrivals are refused fills every slot that it has
-        if any(regime.blocked):
-            jobs = np.where(regime.blocked, model.slots_of(masses.items()), jobs)
-        return jobs, masses
-
-    def _draining(self, time: float) -> NDArray[np.float64]:
-        if not self.regime.drains:
-            return np.empty(0)
-        for until, values in self._dense:
-            if time <= until:
-                return values(time)
-        return self._dense[-1][1](time) if self._dense else self._initial()
-
-    def _initial(self) -> NDArray[np.float64]:
-        return np.array([self._masses.get(k, 0.0) for k in self.regime.drains])
-
-    def velocity(self, state: State) -> dict[Configuration, float]:
-        """Return how fast the configurations that change do."""
-        jobs, masses = state
-        free = self.arrivals - self._model.service * jobs
-        return velocities(self._model, self.regime, jobs, masses, free, self._rates)
-
-    def admitted(self, time: float) -> Vector:
-        """Return the rate at which jobs of each type are admitted, per server."""
-        state = self.state(time)
-        # blocked types: y' is the velocity of their slots, so y' + mu y of the arrivals are admitted
-        slots = self._model.slots_of(self.velocity(state).items())
-        return np.where(self.regime.blocked, slots + self._model.service * state[0], self.arrivals)
-
-    def gross_margin(self, time: float) -> float:
-        """Return the least over types of departures less slots that vanish."""
-        state = self.state(time)
-        vanishing = self._model.slots_of((k, max(0.0, -rate)) for k, rate in self.velocity(state).items() if any(k))
-        return float((self._model.service * state[0] - vanishing).min())
-
-    def exact(self, time: float) -> bool:
-        """Return whether every rate at a time is the exact limit, not an approximation by a mean."""
-        regime = self.regime
-        return (
-            not self.held
-            and regime.kind != "mixed"
-            and is_exact(regime.asked)
-            and not regime.diverts
-            and self._full_drains(time)
-        )
-
-    def _full_drains(self, time: float) -> bool:
-        """Return whether every server that drains is known to be full as its turn comes, where that matters."""
-        regime = self.regime
-        if regime.kind == "tracking" and not regime.drains:
-            return True
-        chance = occupancy(self._model, regime, *self.state(time))
-        surely = [blocked or share == 1 for blocked, share in zip(regime.blocked, chance.tolist(), strict=True)]
-        spare = {f.configuration for f in regime.followed}
-        return all(
-            (regime.blocked[j] if k in spare else surely[j]) for k in regime.asked for j, slots in enumerate(k) if slots
-        )
-
-    def advance(self, horizon: float, hold: float = 0.0) -> None:
-        """Go on to the next switch, or to the horizon; for a time to hold, whatever switches."""
-        self.held = hold > 0
-        free = min(horizon, self.start + hold)
-        if self.regime.drains:
-            self._integrate(horizon, free)
-        else:
-            self._scan(horizon, free)
-
-    def _decide(self, time: float) -> Regime:
-        jobs, masses = self.state(time)
-        return decide(self._model, jobs, masses, self.arrivals, self._rates)
-
-    def _scan(self, horizon: float, free: float) -> None:
-        """Move `stop` to the first switch up to the horizon, found on a grid and then by bisection."""
-        rate = float(self._model.service.max())
-        before, width = self.start, 0.02 / rate
-        while before < horizon:
-            after = min(horizon, before + width)
-            if self._switches(before, after, free):
-                return
-            before, width = after, width * 1.2
-        self.stop = horizon
-
-    def _switches(self, before: float, after: float, free: float) -> bool:
-        """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
-        if before < free <= after and self._decide(free) != self.regime:
-            self.stop = free
-        elif after > free and self._decide(after) != self.regime:
-            self.stop = self._first_switch(max(before, free), after)
-        else:
-            return False
-        return True
-
-    def _first_switch(self, before: float, after: float) -> float:
-        # invariant: the regime holds at `before` and another one holds at `after`
-        while after - before > PRECISION * max(1.0, after):
-            middle = 0.5 * (before + after)
-            if self._decide(middle) == self.regime:
-                before = middle
-            else:
-                after = middle
-        return after
-
-    def _integrate(self, horizon: float, free: float) -> None:
-        """Follow the draining configurations to the first switch, or to the horizon."""
-        for start, stop, values, parts in self._steps(horizon):
-            self._dense.append((stop, values))
-            for before, after in pairwise(np.linspace(start, stop, parts + 1)):
-                if self._switches(float(before), float(after), free):
-                    return
-        self.stop = horizon
-
-    def _slope(self, time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
-        moving = self.velocity(self.state(time, draining))
-        return np.array([moving[k] for k in self.regime.drains])
-
-    def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values, int]]:
-        """Yield (from, to, values between, parts to look at): of high order where draining servers are full.
-
-        Where contents are means the right-hand side has corners at which a solver with error control creeps, so
-        plain steps are taken, as short as a grid on which switches are looked for; long steps are looked at in parts.
-        """
-        if self._full_drains(self.start):
-            from scipy.integrate import DOP853
-
-            solver = DOP853(self._slope, self.start, self._initial(), horizon, rtol=1e-9, atol=1e-11)
-            while solver.status == "running":
-                solver.step()
-                yield float(solver.t_old), float(solver.t), solver.dense_output(), 3
-            return
-        rate = float(self._model.service.max())
-        time, width, at = self.start, 0.002 / rate, self._initial()
-        while time < horizon:
-            step = min(width, horizon - time)
-            # the classical Runge-Kutta step of order 4; masses stay at least 0
-            first = self._slope(time, at)
-            second = self._slope(time + step / 2, np.maximum(at + step / 2 * first, 0.0))
-            third = self._slope(time + step / 2, np.maximum(at + step / 2 * second, 0.0))
-            fourth = self._slope(time + step, np.maximum(at + step * third, 0.0))
-            after = np.maximum(at + step / 6 * (first + 2 * second + 2 * third + fourth), 0.0)
-            end = time + step if step < horizon - time else horizon
-            yield time, end, _straight(time, at, end, after), 1
-            time, at, width = end, after, min(1.05 * width, 0.05 / rate)
-
-
-def _straight(start: float, first: Vector, stop: float, last: Vector) -> Values:
-    return lambda time: first + (last - first) * ((time - start) / (stop - start))

@@ -17,6 +17,9 @@ from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, PlannedStage, Reservation, Vector, plan
 from theory.instance import Configuration
 
+NEARLY = 1 - 1e-12
+"""Largest chance that a slot is full of a type that is admitted: the rates are those of servers which may have room."""
+
 Masses = dict[Configuration, float]
 """Fraction of the servers in each configuration; the empty one is what is idle."""
 
@@ -50,6 +53,8 @@ class Regime:
     between: tuple[Configuration, ...]  # mixed: those asked while no followed stage lacks servers
     drains: tuple[Configuration, ...]  # those whose decrease is set by draining rather than by a driving type
     blocked: tuple[bool, ...]  # types with blocking: admission is limited to free slots
+    # a type whose slots shrink just as its jobs do: as full servers they would drain too slowly, as others too fast
+    level: int = -1
 
     @property
     def diverts(self) -> bool:
@@ -82,10 +87,11 @@ def decide(
     stages = plan(model, jobs, velocity)
     spare = {s.configuration: masses.get(s.configuration, 0.0) - s.mass for s in stages}
     empty = (0,) * model.types
+    slack = TOLERANCE * model.pace  # rates that differ by less are equal
     # Case 1, idle servers: every stage gets what it needs, and follows its type where it has no server to spare.
     if masses.get(empty, 0.0) > TOLERANCE:
         followed = [
-            Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -TOLERANCE)
+            Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -slack)
             for s in stages
         ]
         return Regime("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
@@ -97,11 +103,11 @@ def decide(
     above: Regime | None = None
     supplies: Supplies = {}
     for lacking in _candidates(stages, spare):
-        regime = _with_lacking(stages, spare, masses, lacking, tight)
+        regime = _with_lacking(stages, spare, masses, lacking, tight, slack)
         moving = _slopes(regime, velocity)
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
+        supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
         need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in regime.asked)
-        if need <= most + TOLERANCE:
+        if need <= most + slack:
             break
         above = regime
     # Case 3, mixed: the stage that lacks servers may still get all it needs in the mean, since more servers drain while
@@ -110,18 +116,42 @@ def decide(
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # no server drains while no stage lacks servers
         up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
-        if regime.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
-            regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
-            moving = _slopes(regime, velocity)
-            regime = replace(regime, blocked=_unadmitted(regime.followed, tight))
-            supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
-    between_supply = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
-    regime = _settled(regime, moving, supply, between_supply)
+        mixed = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
+        if regime.rest in both and _need(_slopes(mixed, velocity)) < most - slack:
+            mixed = replace(mixed, blocked=_unadmitted(mixed.followed, tight))
+            sources = _supply(model, mixed, mixed.asked, jobs, masses, velocity, rates, supplies)
+            if _need(_slopes(mixed, velocity)) <= sum(sources.values()) + slack:
+                regime, supply, moving = mixed, sources, _slopes(mixed, velocity)
+    between_supply = _supply(model, regime, regime.between, jobs, masses, velocity, rates, supplies)
+    regime = _settled(regime, moving, supply, between_supply, slack)
     if any(regime.blocked):
-        slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, supplies).items())
-        blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
-        regime = replace(regime, blocked=tuple(blocked))
+        regime = _admitting(model, regime, jobs, masses, velocity, rates, supplies, slack)
     return regime
+
+
+def _admitting(
+    model: Reservation,
+    regime: Regime,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates,
+    known: Supplies,
+    slack: float,
+) -> Regime:
+    """Decide which of the types without free slots are refused: those whose jobs could grow faster than their slots."""
+    slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
+    refused = tuple(b and bool(velocity[j] >= slots[j] - slack) for j, b in enumerate(regime.blocked))
+    admitting = replace(regime, blocked=refused)
+    opened = [j for j, (b, r) in enumerate(zip(regime.blocked, refused, strict=True)) if b and not r]
+    if opened and regime.drains:
+        # The rates change as a type is admitted. Where its slots then shrink faster than its jobs, it is neither.
+        slots = model.slots_of(velocities(model, admitting, jobs, masses, velocity, rates, known).items())
+        level = [j for j in opened if slots[j] < velocity[j] - slack]
+        if level:
+            blocked = (b or j == level[0] for j, b in enumerate(refused))
+            return replace(regime, blocked=tuple(blocked), level=level[0])
+    return admitting
 
 
 def _need(moving: dict[Configuration, float]) -> float:
@@ -160,13 +190,13 @@ def _candidates(stages: list[PlannedStage], spare: Masses) -> list[int]:
 
 
 def _with_lacking(
-    stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_]
+    stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_], slack: float
 ) -> Regime:
     """Return the regime for a given first stage that does not get what it needs."""
     followed = tuple(
         Followed(s.configuration, s.driver, bool(spare[s.configuration] <= TOLERANCE)) for s in stages[:lacking]
     )
-    sliding = {s.configuration for s in stages[:lacking] if s.slope < -TOLERANCE}
+    sliding = {s.configuration for s in stages[:lacking] if s.slope < -slack}
     # Servers are asked from the worst rank on: those that no stage needs, or needs less and less, and then those of
     # stages behind the one that lacks, the last stage first.
     occupied = [k for k, mass in masses.items() if mass > TOLERANCE and any(k)]
@@ -213,7 +243,8 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
 
     It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
-    Servers that a followed stage has to spare are taken as full, as they were when their turn came.
+    Where no slots are behind them, jobs are spread evenly over all: servers that a followed stage has to spare are as
+    full as the others.
     """
     result = [1.0] * model.types
     if not all(regime.blocked):
@@ -223,7 +254,9 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
             # jobs fill the slots of followed stages first; the rest is spread over the slots behind them
             behind = slots[j] - ahead[j]
             if not blocked and behind > TOLERANCE:
-                result[j] = min(1.0, max(0.0, (held - ahead[j]) / behind))
+                result[j] = min(NEARLY, max(0.0, (held - ahead[j]) / behind))
+            elif not blocked and slots[j] > TOLERANCE:
+                result[j] = min(1.0, max(0.0, held / slots[j]))
     return np.array(result)
 
 
@@ -233,17 +266,43 @@ def _supply(
     asked: tuple[Configuration, ...],
     jobs: Vector,
     masses: Masses,
+    velocity: Vector,
     rates: DrainRates,
     known: Supplies,
 ) -> dict[Configuration, float]:
     """Return how fast configurations free servers; `known` holds answers already computed for this state."""
     if not asked:
         return {}
-    key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
+    moving = _slopes(regime, velocity) if regime.kind == "draining" else {}
+    key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked, tuple(moving))
     if key not in known:
-        values = rates(asked, model.service * jobs, occupancy(model, regime, jobs, masses))
-        known[key] = dict(zip(asked, values, strict=True))
+        # in units of the shortest mean service time, so that a unit of time of the instance changes nothing
+        chance, departing = occupancy(model, regime, jobs, masses), model.service / model.pace * jobs
+        known[key] = _freed(model, asked, departing, chance, rates, moving)
     return known[key]
+
+
+def _freed(
+    model: Reservation,
+    asked: tuple[Configuration, ...],
+    departing: Vector,
+    chance: Vector,
+    rates: DrainRates,
+    moving: dict[Configuration, float],
+) -> dict[Configuration, float]:
+    """Return how fast configurations free servers, where those that move with their types drain part of the time."""
+    values = rates(asked, departing, chance)
+    supply = {k: model.pace * rate for k, rate in zip(asked, values, strict=True)}
+    for i, k in enumerate(asked[:-1]):
+        shrinks = -moving.get(k, -np.inf)
+        shared = any(min(a, b) for other in asked[i + 1 :] for a, b in zip(k, other, strict=True))
+        if shared and shrinks < supply[k]:
+            # those behind see all departures while it does not drain
+            others = _freed(model, (*asked[:i], *asked[i + 1 :]), departing, chance, rates, moving)
+            part = max(0.0, shrinks) / supply[k]
+            mean = {o: part * supply[o] + (1 - part) * others[o] for o in asked[i + 1 :]}
+            return supply | mean
+    return supply
 
 
 def _part(regime: Regime, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:
@@ -280,10 +339,11 @@ def _settled(
     moving: dict[Configuration, float],
     supply: dict[Configuration, float],
     between: dict[Configuration, float],
+    slack: float,
 ) -> Regime:
     """Decide which shrinking stages keep to their types, and who takes the rest."""
     drained = _drained(_part(regime, moving, supply), supply, between)
-    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
+    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - slack}
     followed = regime.followed
     if late:
         followed = tuple(replace(f, moves=False) if f.moves and f.configuration in late else f for f in followed)
@@ -308,13 +368,34 @@ def velocities(
 
     `known` has the drain rates that were asked before in the same state.
     """
+    if regime.level >= 0:
+        return _level_velocities(model, regime, jobs, masses, velocity, rates, known)
     moving = _slopes(regime, velocity)
     result = {k: slope for k, slope in moving.items() if k != regime.rest}
     if regime.drains:
         supplies = {} if known is None else known
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
-        between = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
+        supply = _supply(model, regime, regime.asked, jobs, masses, velocity, rates, supplies)
+        between = _supply(model, regime, regime.between, jobs, masses, velocity, rates, supplies)
         drained = _drained(_part(regime, moving, supply), supply, between)
         result.update((k, -drained[k]) for k in regime.drains)
     result[regime.rest] = -sum(result.values())
     return result
+
+
+def _level_velocities(
+    model: Reservation,
+    regime: Regime,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates,
+    known: Supplies | None,
+) -> dict[Configuration, float]:
+    """Return the mean of the velocities with a type refused and admitted at which its slots move as its jobs do."""
+    j = regime.level
+    refused = replace(regime, level=-1)
+    admitted = replace(refused, blocked=tuple(b and i != j for i, b in enumerate(regime.blocked)))
+    first, second = (velocities(model, one, jobs, masses, velocity, rates, known) for one in (refused, admitted))
+    slower, faster = (model.slots_of(one.items())[j] for one in (first, second))
+    part = min(1.0, max(0.0, (velocity[j] - faster) / (slower - faster))) if slower > faster else 0.0
+    return {k: part * first.get(k, 0.0) + (1 - part) * second.get(k, 0.0) for k in {**first, **second}}
