@@ -181,6 +181,8 @@ def _layers(masses: Mapping[Configuration, Any], names: Sequence[str]) -> tuple[
 @styled
 def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
+    from matplotlib.ticker import LogLocator
+
     names, times = [drawn(name) for name in check.instance.names[:MOST_DRAWN]], check.times
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     # the smallest system, then the largest one
@@ -200,9 +202,12 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
     right.loglog(check.servers, fit, color="black", lw=1, label=label)
     finish(right, xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
-    # the sizes that were simulated, as plain numbers; the powers of ten of the scale would stand over each other
+    # plain numbers, and the sizes that were simulated: the labels of a logarithmic scale would stand over each other
     right.set_xticks(check.servers, [f"{servers:,}" for servers in check.servers])
     right.set_xticks([], minor=True)
+    right.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
     save(picture, target)
 
 

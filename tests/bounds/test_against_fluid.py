@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +45,31 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert lacks[0] > lacks[2]
     assert run(command) == 0
     assert "slope" in capsys.readouterr().out
+
+
+def test_ticks_are_the_numbers_of_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are plain numbers, each once, and no two labels of an axis overlap."""
+    from bounds.views import fluid as view
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(view, "save", lambda picture, _: drawn.append(picture))
+    path = tmp_path / "i.toml"
+    path.write_text(SMALL)
+    command = ["simulate", str(path), "--policy", "dra", "--servers", "5120", "--until", "1", "--against-fluid"]
+    assert run([*command, "--plot", str(tmp_path / "p.png")]) == 0
+    (picture,) = drawn
+    axes = picture.axes[-1]
+    picture.canvas.draw()
+    labels = [label for label in axes.get_xticklabels(which="both") if label.get_text()]
+    assert [label.get_text() for label in labels] == ["320", "1,280", "5,120"]
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(first.x1 < second.x0 for first, second in pairwise(boxes))
+    low, high = axes.get_ylim()
+    distances = [
+        label.get_text() for label in axes.get_yticklabels(which="both") if low <= label.get_position()[1] <= high
+    ]
+    assert distances
+    assert all(low <= float(label) <= high for label in distances)
 
 
 @pytest.mark.parametrize(

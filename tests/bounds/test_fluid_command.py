@@ -38,6 +38,25 @@ def test_answer_table_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "tracking" in capsys.readouterr().out
 
 
+def test_the_error_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fluid", FOUR, "--until", "5", "--json"]) == 0
+    assert 0 <= json.loads(capsys.readouterr().out)["error"] < 1e-7
+    assert run(["fluid", FOUR, "--until", "5"]) == 0
+    assert "\nnumerical error about " in capsys.readouterr().out
+
+
+def test_a_path_with_too_many_regimes_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("fluid.limits.reservation.path.MOST_REGIMES", 1)
+    table = tmp_path / "path.csv"
+    assert run(["fluid", FOUR, "--until", "5", "--csv", str(table)]) == 2
+    shown = capsys.readouterr()
+    (line,) = shown.err.splitlines()
+    assert "--until: expected a time up to 1.98829, to which the fluid path takes 1 regimes" in line
+    assert not table.exists()
+
+
 def test_from_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = tmp_path / "state.toml"
     start.write_text(START)

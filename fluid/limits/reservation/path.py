@@ -19,7 +19,6 @@ from fluid.limits.reservation.segment import Segment, State
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
-from theory.numbers import many
 
 MOST_REGIMES, MOST_STEPS = 2_000, 20_000
 """Most regimes of a path, and steps of its integrator, between two changes of arrivals."""
@@ -280,10 +279,10 @@ def _followed(
         time, state = segment.stop, segment.end
         regimes, steps = regimes + 1, steps + segment.steps
         if time < end and (regimes >= MOST_REGIMES or steps >= MOST_STEPS):
-            count = f"{regimes:,} regimes" if regimes >= MOST_REGIMES else f"{steps:,} steps of its integrator"
+            most = f"{MOST_REGIMES:,} regimes" if regimes >= MOST_REGIMES else f"{MOST_STEPS:,} steps of the integrator"
             raise InputError(
-                f"--until: expected an end of the fluid path that is reached within {count}, got {end:g}: they end at "
-                f"time {time:.6g}"
+                f"--until: expected a time up to {time:.6g}, to which the fluid path takes {most}, the most that are "
+                f"followed, got {end:g}"
             )
         yield segment
 
@@ -332,6 +331,5 @@ def state_of(
         return slots, masses
     present = np.asarray(jobs, dtype=float)
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
-        numbers = many(model.types, "number")
-        raise InputError(f"jobs: expected {numbers}, each at least 0 and at most the slots of its type")
+        raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses

@@ -152,8 +152,8 @@ class Segment:
                 return
         if self.stop <= self.start:
             raise InputError(
-                f"--until: expected an end of the fluid path that can be reached, got {horizon:g}: its integrator "
-                f"cannot go on from time {self.start:.6g}"
+                f"--until: expected a time up to {self.start:.6g}, from which the integrator of the fluid path cannot "
+                f"go on, got {horizon:g}"
             )
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:
