@@ -236,6 +236,13 @@ REFUSED = {
 }
 
 
+def test_a_comparison_of_no_policies_is_refused(answers: dict[str, Any]) -> None:
+    for name in ("simulate several", "simulate several queues"):
+        document = {**answers[name], "policies": []}
+        with pytest.raises(InputError, match="policies: expected a list of at least 1, got 0"):
+            report_page(document, document["made"]["command"])
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refusal_names_the_place(case: str, answers: dict[str, Any]) -> None:
     changes, expected = REFUSED[case]
