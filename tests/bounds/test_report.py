@@ -39,6 +39,9 @@ COMMANDS = {
     "simulate several": "simulate caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
     "simulate several queues": "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 2 "
     "--until 20",
+    "against fluid": "simulate four_types.toml --policy dra --servers 160 --until 0.2 --against-fluid --replications 3",
+    "experiment": "experiment small_grid.toml --store s.db --workers 1",
+    "tune": "admission tune admission_small.toml --policy zeroth --sla 0.1 --until 900 --replications 4 --steps 3",
     "attack": "attack rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
 }
 
