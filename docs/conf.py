@@ -38,6 +38,7 @@ extensions = [
 exclude_patterns = ["_build", "_generated", "generate", "**.ipynb"]
 root_doc = "index"
 nitpicky = False
+smartquotes = False  # two hyphens begin an option: they are no dash
 default_role = None
 
 # Markdown and notebooks. A tutorial that fails fails the build; what it printed is stored until its text changes.

@@ -20,7 +20,7 @@ from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
 from fluid.files.tables import parse_continuous
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.results import QueueResult, Result, Run, replications
+from fluid.simulation.results import LossResult, QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
 from theory.errors import InputError, quoted
 from theory.files.instances import parse_instance
@@ -57,15 +57,16 @@ def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
 def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, Interval]]:
     """Return how much more each policy but the first has of every number that both have, paired by replication.
 
-    Shares, delays and their quantiles are those of single replications, whose differences are averaged; the answer of a
-    policy has them of all replications together. A pair in which one run has no such number is left out. The growth of
-    one run is measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.
+    A difference is that of the numbers in the answers of the two policies. Shares, delays and their quantiles are there
+    of the jobs of all replications together, so their differences are, too; the width of the interval is that of the
+    differences of single replications. A pair in which one run has no such number is left out. The growth of one run is
+    measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.
     """
     queue = isinstance(results[0], QueueResult)
     first, *others = ([numbers_of(run, queue=queue) for run in result.runs] for result in results)
-    gains = []
+    gains, base_pooled = [], _pooled(results[0])
     for result, numbers in zip(results[1:], others, strict=True):
-        count = replications([result, results[0]])
+        count, pooled = replications([result, results[0]]), _pooled(result)
         for name in numbers[0]:
             if name not in first[0] or (name == "growth" and count == 1):
                 continue
@@ -74,8 +75,29 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
             pairs = [(a, b) for a, b in both if a is not None and b is not None]
             if pairs:
                 ours, theirs = zip(*pairs, strict=True)
-                gains.append((result, name, paired(ours, theirs)))
+                gain = paired(ours, theirs)
+                if name in pooled:
+                    gain = _around(pooled[name] - base_pooled[name], gain)
+                gains.append((result, name, gain))
     return gains
+
+
+def _pooled(result: Result[Any]) -> dict[str, float]:
+    """Return the numbers that a policy's answer has of the jobs of all replications together, by name."""
+    acceptance = {name: result.acceptance(j).mean for j, name in enumerate(result.scenario.names)}
+    if isinstance(result, QueueResult):
+        numbers = {f"started.{name}": share for name, share in acceptance.items()}
+        quantiles = {"delay.p95": result.quantile(0.95), "delay.p99": result.quantile(0.99)}
+        return numbers | quantiles | {"delay": result.delay().mean}
+    assert isinstance(result, LossResult)
+    numbers = {f"acceptance.{name}": share for name, share in acceptance.items()}
+    return numbers | {"acceptance": result.accepted().mean}
+
+
+def _around(middle: float, measured: Interval) -> Interval:
+    """Return an interval of the width of another around a number."""
+    half = measured.half_width
+    return replace(measured, mean=middle, low=middle - half, high=middle + half)
 
 
 def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Answer:

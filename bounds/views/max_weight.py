@@ -95,7 +95,9 @@ def picture_of_flow(
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
     right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
     time, length = f"time / n ({UNIT_OF_THE_FILE})", "√(2V) / n (jobs)"
-    finish(right, xlabel=time, ylabel=length, xlim=(0, until), ylim=(0, None), title="length of the queues")
+    finish(
+        right, xlabel=time, ylabel=length, xlim=(0, until), ylim=(0, None), title=f"length of the queues, β = {beta}"
+    )
     save(picture, target)
 
 
@@ -148,5 +150,5 @@ def _simulated(
             path = run_once(system.policy, scenario, np.random.SeedSequence((scale, run)))
             times = (path.measures.edges[:-1] + path.measures.edges[1:]) / (2 * scale)
             values = [norm(instance, q / scale) for q in path.waiting]
-            label = f"Algorithm 1, n = {scale:,}, β = {beta}" if run == 0 else None
+            label = f"Algorithm 1, n = {scale:,}" if run == 0 else None
             axes.plot(times, values, color=shade, lw=0.9, zorder=0, label=label)

@@ -71,7 +71,8 @@ LETTERS = 32
 
 HAIR_SPACE = "\u200a"
 
-LABELS = 0.55  # inches that the labels of a vertical axis take
+LABELS = 0.55
+"""Inches that the labels of a vertical axis take."""
 
 P = ParamSpec("P")
 Drawn = TypeVar("Drawn")
@@ -180,10 +181,7 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
         return axes.legend(handles, labels, ncols=columns, title=title, alignment="left", **how)
 
     space = _width_of(axes)
-    # the labels of the vertical axis leave more space, which a legend of one column may take
-    _fit(
-        legend(_most_columns(legend, min(len(labels), 5), space), title or None), space + LABELS * _figure_of(axes).dpi
-    )
+    _fit(legend(_most_columns(legend, min(len(labels), 5), space), title or None), space)
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
@@ -230,15 +228,10 @@ def _fit(legend: Any, space: float) -> None:
 
 def _width_of(axes: Axes) -> float:
     """Return the width that axes have in a picture, in pixels, without the space of their labels."""
-    whole_figure, place = _figure_of(axes), axes.get_subplotspec()
+    whole_figure, place = axes.get_figure(root=True), axes.get_subplotspec()
+    assert whole_figure is not None
     columns = 1 if place is None else place.get_gridspec().ncols
     return float((whole_figure.get_figwidth() / columns - LABELS) * whole_figure.dpi)
-
-
-def _figure_of(axes: Axes) -> Figure:
-    whole_figure = axes.get_figure(root=True)
-    assert whole_figure is not None
-    return whole_figure
 
 
 def save(made: Figure, path: str | Path) -> None:

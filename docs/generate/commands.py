@@ -25,9 +25,14 @@ def write(docs: Path) -> None:
     save(docs / "reference" / "commands.md", "\n".join(parts))
 
 
+def unmarked(text: str) -> str:
+    r"""Return a help text without the marks (``\b``, ``\f``) by which click keeps lines, or ends the text."""
+    return text.partition("\f")[0].replace("\b", "")
+
+
 def section(path: str, command: Any, depth: int) -> str:
     """Return the section of a command, or of a group with its commands."""
-    parts = [f"{'#' * depth} {path}\n", *(plain(part) + "\n" for part in (command.help or "").split("\n\n"))]
+    parts = [f"{'#' * depth} {path}\n", *(plain(part) + "\n" for part in unmarked(command.help or "").split("\n\n"))]
     if hasattr(command, "commands"):
         parts += [section(f"{path} {name}", one, depth + 1) for name, one in command.commands.items()]
         return "\n".join(parts)
@@ -37,7 +42,7 @@ def section(path: str, command: Any, depth: int) -> str:
     rows = [row for parameter in command.params if (row := _row(parameter, context))]
     parts.append(table(rows))
     if getattr(command, "epilog", None):
-        parts.append(f"```text\n{command.epilog.strip()}\n```\n")
+        parts.append(f"```text\n{unmarked(command.epilog).strip()}\n```\n")
     return "\n".join(parts)
 
 

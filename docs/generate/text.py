@@ -36,8 +36,14 @@ written: set[Path] = set()
 """The files that were saved, so that those of earlier builds can be told from them."""
 
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that no page shows."""
+
+
 def save(path: Path, text: str) -> None:
-    """Write a file, unless it holds that text already."""
+    """Write a file, unless it holds that text already; a text with control characters is an error of its generator."""
+    if hidden := CONTROL.search(text):
+        raise ValueError(f"{path}: expected text that can be shown, found {text[max(0, hidden.start() - 40) :][:60]!r}")
     written.add(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:

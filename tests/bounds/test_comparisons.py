@@ -82,6 +82,47 @@ def test_the_order_of_policies_turns_the_sign(capsys: pytest.CaptureFixture[str]
     assert one == pytest.approx(found[0]["policies"][1]["queue"]["mean"] - found[0]["policies"][0]["queue"]["mean"])
 
 
+def _number_of(policy: dict[str, Any], name: str) -> float | None:
+    """Return a number of a policy's answer by the name that it has in a difference."""
+    if name == "acceptance":
+        return policy["accepted"]["mean"]  # type: ignore[no-any-return]
+    if name in ("delay", "delay.p95", "delay.p99"):
+        return policy["queue"]["delay"][name.partition(".")[2] or "mean"]  # type: ignore[no-any-return]
+    if name == "growth":
+        return policy["queue"]["growth"]["per_time"]  # type: ignore[no-any-return]
+    part, _, rest = name.partition(".")
+    value = policy["queue"]["by_type"] if part == "queue" and rest else policy[part]
+    if value is None:  # the policy holds no slots ready
+        return None
+    value = value[rest] if rest else value
+    return value["mean"] if isinstance(value, dict) else value  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"simulate {FOUR} --policy first-fit --policy static --servers 5 --until 4",
+        f"simulate {CAUGHT} --policy nonpreemptive --policy max-weight-local --servers 2 --until 50",
+    ],
+    ids=["loss", "queue"],
+)
+def test_each_difference_is_that_of_the_two_answers(words: str, seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row of the table has two numbers and their difference: quantiles and shares are of all jobs in all three."""
+    found = answer([*words.split(), "--replications", "4", "--seed", str(seed)], capsys)
+    first, second = found["policies"]
+    compared = set()
+    for row in found["differences"]:
+        numbers = [_number_of(policy, row["number"]) for policy in (second, first)]
+        if None in numbers:
+            continue
+        compared.add(row["number"].partition(".")[0])
+        assert row["difference"]["mean"] == pytest.approx(numbers[0] - numbers[1], abs=1e-9), row["number"]  # type: ignore[operator]
+        low, high = row["difference"]["ci95"]
+        assert low <= row["difference"]["mean"] <= high
+    assert compared >= ({"delay", "queue", "started", "growth"} if "queue" in first else {"acceptance", "reward"})
+
+
 def test_as_text_and_from_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["simulate", FOUR, "--policy", "first-fit", "--policy", "best-fit", "--servers", "20", "--until", "3"]
     shown = []

@@ -39,6 +39,9 @@ COMMANDS = {
     "simulate several": "simulate caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
     "simulate several queues": "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 2 "
     "--until 20",
+    "against fluid": "simulate four_types.toml --policy dra --servers 160 --until 0.2 --against-fluid --replications 3",
+    "experiment": "experiment small_grid.toml --store s.db --workers 1",
+    "tune": "admission tune admission_small.toml --policy zeroth --sla 0.1 --until 900 --replications 4 --steps 3",
     "attack": "attack rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
 }
 
@@ -234,6 +237,13 @@ REFUSED = {
     "no configuration": ({"greedy.stages.1.configuration": ...}, "greedy.stages[1].configuration: missing"),
     "half a letter": ({"greedy.permutation.0": "\ud800"}, "greedy.permutation[0]: expected letters"),
 }
+
+
+def test_a_comparison_of_no_policies_is_refused(answers: dict[str, Any]) -> None:
+    for name in ("simulate several", "simulate several queues"):
+        document = {**answers[name], "policies": []}
+        with pytest.raises(InputError, match="policies: expected a list of at least 1, got 0"):
+            report_page(document, document["made"]["command"])
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -252,6 +252,26 @@ def test_faults_are_found() -> None:
         assert any(words in fault for fault in bad(change)), change
 
 
+def test_notebooks_show_names_as_they_are(figures: list[Figure]) -> None:
+    """The pictures of a notebook have the style of all pictures, whatever the settings of the notebook are."""
+    from matplotlib import rc_context, rcParams
+
+    from bounds.views.notebook import html
+    from theory.files.instances import parse_instance
+    from theory.greedy.optimal import solve
+    from theory.region.facets import region_facets
+
+    instance = parse_instance(hostile_instance(2), "hostile")
+    with rc_context({"text.usetex": True, "text.parse_math": True, "lines.linewidth": 20.0}):
+        before = dict(rcParams)
+        for result in (solve(instance), region_facets(instance)):
+            assert "<img" in (html(result) or "")
+        assert dict(rcParams) == before
+    assert len(figures) == 2
+    assert any("$5_a_$" in text for text in texts_of(figures[0]))
+    assert all(line.get_linewidth() < 5 for line in figures[1].axes[0].get_lines())
+
+
 SETTINGS = """
 text.usetex: True
 text.parse_math: True
