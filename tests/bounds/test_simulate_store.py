@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from fluid.simulation import driver
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.measures import Measures
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.slotted.model import SlottedScenario
@@ -107,6 +110,29 @@ def test_a_damaged_run_is_refused(error: Exception, tmp_path: Path) -> None:
         store.put("k", 0, {}, {"queue": 1.0}, 0.5, b"archive")
         with pytest.raises(InputError, match="a cell holds no run: take a new file"):
             store.run("k", unpack)
+
+
+@pytest.mark.parametrize("changed", [*Measures._fields, "all"])
+def test_arrays_that_are_no_run_of_the_scenario_are_refused(changed: str, tmp_path: Path) -> None:
+    """Empty ones, and ones with a row too many, of each measure: the archive itself is sound."""
+    scenario = QueueScenario(additive([6], [[4], [1]], workload=["1/4", "1/4"]), 2, 20.0, 5.0)
+    rule = policy("nonpreemptive")
+    with Store(tmp_path / "s.db") as store:
+        first = simulate_stored(store, rule, scenario, replications=1, seed=0, workers=1)
+        stored = simulate_stored(store, rule, scenario, replications=1, seed=0)
+        assert stored.runs[0].mean_queue == first.runs[0].mean_queue
+        for spoil in (lambda x: x[:0], lambda x: np.concatenate([x, x[:1] if len(x) else np.zeros((1, *x.shape[1:]))])):
+            measures = first.runs[0].measures._asdict()
+            for name in measures if changed == "all" else [changed]:
+                measures[name] = spoil(measures[name])
+            if all(np.array_equal(x, getattr(first.runs[0].measures, name)) for name, x in measures.items()):
+                continue  # one that is empty in this model
+            stream = BytesIO()
+            np.savez(stream, **measures)
+            with closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
+                connection.execute("update cells set arrays = ?", (stream.getvalue(),))
+            with pytest.raises(InputError, match="a cell holds no run: take a new file"):
+                simulate_stored(store, rule, scenario, replications=1, seed=0)
 
 
 def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
