@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fluid.admission.law.cluster import AdmissionCluster, Gamma, Priors
+from fluid.admission.exact.chain import exact_policy
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.simulation.replications import simulate_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy
+from fluid.admission.study import tuning
 from fluid.admission.study.frontier import Frontier, difference_at, frontiers_of, ladder_for
-from fluid.admission.study.tuning import Tuned, bca_interval, tune
+from fluid.admission.study.tuning import Tuned, bca_interval, safe_number, tune, upper_bound
+from fluid.statistics import Interval
 from theory.errors import InputError
 
 PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
@@ -38,6 +43,85 @@ def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
     assert tuning.result.sla == fresh.sla, "worlds that had no part in the choice"
     with pytest.raises(InputError, match="--sla"):
         tune(CLUSTER, AdmissionPolicy("zeroth"), 1.5, 10.0)
+
+
+KINDS = (Kind(0.7, 0.5, 0.3, 0.1, 1), Kind(0.3, 0.3, 0.2, 0.1, 2))
+TINY = AdmissionCluster(8, 1.0, KINDS)
+
+
+@pytest.fixture(scope="module")
+def exact_shares() -> list[float]:
+    """Refused shares of the zeroth-moment policy at the thresholds 1, ..., 9, by the stationary law of the chain."""
+    return [exact_policy(TINY, AdmissionPolicy("zeroth", float(x)), 8).sla for x in range(1, 10)]
+
+
+@pytest.mark.parametrize("sla", [0.02, 0.05, 0.1])
+def test_tuned_thresholds_are_those_of_the_exact_chain(sla: float, exact_shares: list[float]) -> None:
+    """Whole cores decide: a threshold x admits up to the number below x, as its next whole number does."""
+    tuning = tune(TINY, AdmissionPolicy("zeroth"), sla, 400.0, warmup=50.0, replications=40, seed=3)
+    largest = sum(share <= sla for share in exact_shares)
+    assert ceil(tuning.policy.threshold) == largest
+    assert tuning.result.sla.low < exact_shares[largest - 1] < tuning.result.sla.high
+    assert tuning.safe is not None
+    assert exact_shares[ceil(tuning.safe.threshold) - 1] <= sla
+    assert tuning.safe.threshold <= tuning.policy.threshold == tuning.judged[-1][0]
+
+
+def test_a_threshold_that_misses_the_sla_is_seldom_called_safe(exact_shares: list[float]) -> None:
+    """An SLA just below the share at 8 cores: the estimate is often wrong there, the safe one in 2.5 % at most.
+
+    Of 20 tunings more than three would be wrong with a probability of 0.1 %, were it 2.5 %.
+    """
+    sla = 0.97 * exact_shares[7]
+    tunings = [
+        tune(TINY, AdmissionPolicy("zeroth"), sla, 150.0, warmup=50.0, replications=20, seed=seed, steps=4)
+        for seed in range(20)
+    ]
+    estimated = [exact_shares[ceil(one.policy.threshold) - 1] > sla for one in tunings]
+    safe = [one.safe is not None and exact_shares[ceil(one.safe.threshold) - 1] > sla for one in tunings]
+    assert sum(safe) <= 3 < sum(estimated)
+    assert sum(one.safe is not None for one in tunings) >= 15, "and one that meets it is found"
+
+
+def test_more_worlds_until_half_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tuned(**limits: float) -> Tuned:
+        return tune(TINY, AdmissionPolicy("zeroth"), 0.05, 300.0, seed=1, steps=4, **limits)  # type: ignore[arg-type]
+
+    precise = tuned(replications=10_000)
+    assert precise.ended_by == "precision"
+    assert precise.allowed.half_width <= 0.005 < tuned(replications=precise.worlds // 2).allowed.half_width
+    assert precise.worlds in {40 * 2**n for n in range(9)}
+    few = tuned(replications=50)
+    assert (few.worlds, few.ended_by) == (50, "replications")
+    begin = tuning.monotonic()
+    late = iter(range(10**6))
+    monkeypatch.setattr(tuning, "monotonic", lambda: begin + 10 * next(late))
+    stopped = tuned(replications=10_000, time_limit=30.0)
+    assert (stopped.worlds, stopped.ended_by) == (40, "time")
+
+
+def interval_of(mean: float, half: float) -> Interval:
+    return Interval(mean, mean - half, mean + half, 0.95, 40)
+
+
+def test_candidates_are_tested_in_order() -> None:
+    good, bad, unsure = interval_of(0.01, 0.002), interval_of(0.09, 0.01), interval_of(0.04, 0.02)
+    assert upper_bound(unsure) == pytest.approx(0.04 * np.exp(0.5))
+    assert safe_number([9, 9, 9], [good, good, bad], 0.05) == 1
+    assert safe_number([9, 9, 9], [good, bad, good], 0.05) == 0, "the first that fails ends the test"
+    assert safe_number([9, 9], [good, unsure], 0.05) == 0, "0.04 e^0.5 is above 0.05"
+    assert safe_number([9, 9], [bad, good], 0.05) is None
+    assert safe_number([4, 9], [bad, good], 0.05) == 1, "too few refusals for a bound"
+    assert safe_number([4, 0], [good, good], 0.05) is None
+
+
+@given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=8), st.floats(0.01, 0.2))
+def test_a_safe_candidate_and_all_before_it_are_bounded(shares: list[float], sla: float) -> None:
+    intervals = [interval_of(share, share / 4) for share in shares]
+    number = safe_number([9] * len(shares), intervals, sla)
+    passed = [upper_bound(one) <= sla for one in intervals]
+    expected = passed.index(False) if False in passed else len(passed)
+    assert number == (expected - 1 if expected else None)
 
 
 def test_tuning_measures_after_the_warm_up() -> None:

@@ -248,21 +248,34 @@ def enclosing(cluster: AdmissionCluster, curve: Frontier, sla: float, until: flo
     Runs of other worlds chose the ladder, so its ends may both meet the SLA, or both miss it: it is doubled at that end
     until it encloses the SLA or reaches the end of the range. Options are those with which its runs were simulated.
     """
-    second = curve.policy.name == "second"
-    ends = _range(cluster, second)
-    count = len(curve.thresholds)
     while True:
         fit = curve.fitted
-        marks = np.log(curve.thresholds) if second else curve.thresholds
-        width = float(marks[-1] - marks[0]) or 0.1 * (ends[1] - ends[0])
-        if fit[0] > sla and marks[0] > ends[0] + 1e-9:
-            more = np.linspace(max(ends[0], float(marks[0]) - width), marks[0], count + 1)[:-1]
-        elif fit[-1] <= sla and marks[-1] < ends[1] - 1e-9:
-            more = np.linspace(marks[-1], min(ends[1], float(marks[-1]) + width), count + 1)[1:]
-        else:
+        longer = curve
+        if fit[0] > sla:
+            longer = doubled(cluster, curve, until, below=True, **options)
+        elif fit[-1] <= sla:
+            longer = doubled(cluster, curve, until, below=False, **options)
+        if longer is curve:
             return curve
-        count += len(more)
-        curve = with_thresholds(cluster, curve, _thresholds(more, second), until, **options)
+        curve = longer
+
+
+def doubled(cluster: AdmissionCluster, curve: Frontier, until: float, *, below: bool, **options: Any) -> Frontier:
+    """Return a frontier with as many thresholds again below or above; itself where its ladder reaches the range's end.
+
+    Options are those with which its runs were simulated.
+    """
+    second = curve.policy.name == "second"
+    ends = _range(cluster, second)
+    marks = np.log(curve.thresholds) if second else curve.thresholds
+    width = float(marks[-1] - marks[0]) or 0.1 * (ends[1] - ends[0])
+    if below:
+        more = np.linspace(max(ends[0], float(marks[0]) - width), marks[0], len(marks) + 1)[:-1]
+    else:
+        more = np.linspace(marks[-1], min(ends[1], float(marks[-1]) + width), len(marks) + 1)[1:]
+    if marks[0] <= ends[0] + 1e-9 if below else marks[-1] >= ends[1] - 1e-9:
+        return curve
+    return with_thresholds(cluster, curve, _thresholds(more, second), until, **options)
 
 
 def with_thresholds(

@@ -22,6 +22,7 @@ from fluid.admission.study.frontier import (
     Frontier,
     between,
     difference_at,
+    doubled,
     enclosing,
     frontier_at,
     frontiers_of,
@@ -160,6 +161,8 @@ def tune(
         "progress": progress, "store": store,
     })  # fmt: skip
     curve, allowed, ended_by = search.ladder()
+    if _refuses(curve) and _interval(curve, sla, seed)[0] == 0:  # in some resamples the least threshold misses the SLA
+        curve = doubled(cluster, curve, until, below=True, **search.of("longer ladder", curve))
     curve = refined(cluster, curve, sla, until, steps, HALF_A_POINT, **search.of("refined ladder", curve))
     estimated = replace(policy, threshold=curve.largest(sla))
     interval = _interval(curve, sla, seed)
@@ -287,7 +290,8 @@ def _candidates(
     bounded = safe_number((curve.refused > 0).sum(axis=1).tolist(), _shares(curve), sla)
     end = min(low, top, float(curve.thresholds[bounded or 0]))
     least = max(SMALLEST, end**2 / top) if second else max(0.0, 2 * end - top)
-    if count < 2 or not least < top:
+    least = least if least < top else 0.75 * top  # the ladder has nothing below the estimated threshold
+    if count < 2 or top == 0:
         return [estimated]
     return [replace(estimated, threshold=x) for x in (least, *between(estimated, least, top, count - 2), top)]
 
@@ -331,9 +335,13 @@ def upper_bound(share: Interval) -> float:
     return share.mean * exp((share.high - share.mean) / share.mean) if share.mean > 0 else share.high
 
 
+def _refuses(curve: Frontier) -> bool:
+    return int((curve.refused[-1] > 0).sum()) >= REFUSING
+
+
 def _interval(curve: Frontier, sla: float, seed: int) -> tuple[float, float]:
     """Return the 95 % interval of the threshold that meets an SLA, by resampling runs."""
-    if int((curve.refused[-1] > 0).sum()) < REFUSING:
+    if not _refuses(curve):
         return 0.0, inf
     runs = curve.used.shape[1]
     picks = np.random.default_rng(seed).integers(0, runs, (RESAMPLES, runs))
