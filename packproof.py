@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
@@ -118,25 +117,11 @@ VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` a
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-RENAMED = {
-    "Scenario": "LossScenario",
-    "QueueScene": "QueueScenario",
-    "SlottedScene": "SlottedScenario",
-    "simulate_loss": "simulate",
-    "simulate_waiting": "simulate",
-    "slotted_scene": "slotted_scenario",
-    "sized_scene": "sized_scenario",
-}
-"""Names of release 0.1 and what they are called now; they go with release 0.3."""
-
 __all__ = ["__version__", *sorted(ROOMS), *sorted(_HOME)]  # noqa: PLE0604 (names, computed)
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name, or a room, on first use."""
-    if name in RENAMED:
-        warnings.warn(f"packproof.{name} is now packproof.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        return __getattr__(RENAMED[name])
     if name in ROOMS:
         value: Any = _room(name)
     elif name in _HOME:
