@@ -135,8 +135,8 @@ def _show_shares(
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
     if certificate is not None and answers[mechanism].feasible is False:
         raise InputError(
-            f"--certificate: expected tasks that fit the cluster, but {mechanism} ignores"
-            f" {'; '.join(answers[mechanism].ignored)}, and its tasks do not fit: they have none"
+            f"--certificate: expected tasks that fit the cluster; those of {mechanism}, which ignores"
+            f" {'; '.join(answers[mechanism].ignored)}, do not fit"
         )
     if plot is not None:
         picture_of_shares(list(allocations.values()), plot)

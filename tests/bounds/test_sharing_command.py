@@ -148,7 +148,7 @@ def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp
     words = ["share", str(path), "--mechanism", "drf"]
     assert run([*words, "--certificate", str(proof)]) == 2
     line = capsys.readouterr().err
-    assert line.startswith("--certificate: expected tasks that fit the cluster, but drf ignores")
+    assert line.startswith("--certificate: expected tasks that fit the cluster; those of drf, which ignores")
     assert line.count("\n") == 1
     assert not proof.exists()
     assert run(words) == 0
