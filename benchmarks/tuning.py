@@ -1,10 +1,11 @@
 """The threshold of `admission tune` beside brute force: ``python -m benchmarks.tuning [CLUSTERS [RUNS [WORLDS]]]``.
 
 Small clusters are drawn, half of known kinds and half with priors, with the three policies in turn. `tune` answers as
-its command does by default (8 thresholds on the ladder, 40 worlds unless `WORLDS` says otherwise). Brute force runs
-`RUNS` other worlds at each of up to 30 thresholds over their range, and takes the largest one whose pooled share meets
-the SLA there, without any fit. Share and utilisation are those in the worlds of brute force. An interval of `tune`
-covers brute force if it meets the step of thresholds on which brute force passes the SLA.
+its command does by default (8 thresholds on the ladder, up to 160 worlds unless `WORLDS` says otherwise). Brute force
+runs `RUNS` other worlds at each of up to 30 thresholds over their range, and takes the largest one whose pooled share
+meets the SLA there, without any fit. Share and utilisation are those in the worlds of brute force. An interval of
+`tune` covers brute force if it meets the step of thresholds on which brute force passes the SLA. The safe threshold of
+`tune` is wrong if its share is significantly above the SLA there.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Row:
     thresholds: tuple[float, float]  # of tune and of brute force
     shares: tuple[Interval, Interval]
     lost: Interval  # utilisation of brute force less that of tune, 95 %, paired over worlds
+    safe: Interval | None  # the share at the safe threshold, if there is one
     covers: bool  # whether the interval of tune meets the step between the threshold of brute force and the next one
 
 
@@ -69,11 +71,14 @@ def compared(number: int, runs: int, worlds: int) -> Row | None:
     second = policy.name == "second"
     marks = np.geomspace(1e-3, 1.0, MARKS) if second else np.unique(np.linspace(1, cluster.capacity + 1, MARKS).round())
     thresholds = [tuned.policy, *(replace(policy, threshold=float(x)) for x in marks)]
+    safe = [] if tuned.safe is None else [tuned.safe]
     options: dict[str, Any] = {"replications": runs, "seed": SEED + number, "warmup": WARMUP, "first": FRESH}
-    results = simulate_policies(cluster, thresholds, UNTIL, **options)
+    results = simulate_policies(cluster, [*thresholds, *safe], UNTIL, **options)
     totals = [(np.array([r.refused.sum() for r in one.runs]), np.array([r.asked.sum() for r in one.runs]))
               for one in results]  # fmt: skip
-    meets = [n for n, (refused, asked) in enumerate(totals) if n and refused.sum() <= sla * asked.sum()]
+    meets = [
+        n for n, (refused, asked) in enumerate(totals[: len(thresholds)]) if n and refused.sum() <= sla * asked.sum()
+    ]
     if not meets:
         return None
     best = meets[-1]
@@ -81,13 +86,14 @@ def compared(number: int, runs: int, worlds: int) -> Row | None:
     shares = (ratio_interval(*totals[0]), ratio_interval(*totals[best]))
     next_one = thresholds[best + 1].threshold if best + 1 < len(thresholds) else np.inf
     covers = tuned.interval[0] <= next_one and thresholds[best].threshold <= tuned.interval[1]
-    return Row(policy.name, sla, (tuned.policy.threshold, thresholds[best].threshold), shares, paired(*used), covers)
+    pair = (tuned.policy.threshold, thresholds[best].threshold)
+    return Row(policy.name, sla, pair, shares, paired(*used), ratio_interval(*totals[-1]) if safe else None, covers)
 
 
 def main() -> None:
     """Print the table, and what it comes to."""
     numbers = [int(text) for text in sys.argv[1:4]]
-    clusters, runs, worlds = numbers + [20, 300, 40][len(numbers) :]
+    clusters, runs, worlds = numbers + [20, 300, 160][len(numbers) :]
     begin, rows = process_time(), []
     print("  # policy  SLA    threshold: tune, brute force   share [95 %]: tune               utilisation lost [95 %]")
     for number in range(clusters):
@@ -101,9 +107,11 @@ def main() -> None:
               f"{lost.mean:+.4f} [{lost.low:+.4f}, {lost.high:+.4f}]", flush=True)  # fmt: skip
     losses = np.array([row.lost.mean for row in rows])
     beyond, covers = sum(row.shares[0].low > row.sla for row in rows), sum(row.covers for row in rows)
+    safe = [row.safe.low > row.sla for row in rows if row.safe is not None]
     print(f"{len(rows)} clusters: utilisation lost {losses.mean():+.4f} on average, from {losses.min():+.4f} to "
           f"{losses.max():+.4f}; share significantly above the SLA in {beyond}; "
           f"intervals of tune cover brute force in {covers}; "
+          f"{len(safe)} safe thresholds, of which {sum(safe)} significantly above the SLA; "
           f"{process_time() - begin:.0f} s of CPU")  # fmt: skip
 
 
