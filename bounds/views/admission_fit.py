@@ -77,8 +77,8 @@ def fit_lines(answer: Answer) -> list[str]:
     log = answer.log
     table = [["", "value", "standard error", "95 %"]]
     for row in answer.parameters:
-        known = row.ci95 is not None and None not in row.ci95  # delta has no interval where nothing was shut down
-        ends = f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]" if known else ""
+        has_ends = row.ci95 is not None and None not in row.ci95  # delta has no interval where nothing was shut down
+        ends = f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]" if has_ends else ""
         error = "" if row.standard_error is None else f"{row.standard_error:.3g}"
         table.append([row.name, f"{row.value:.6g}", error, ends])
     lines = [
