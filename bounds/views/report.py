@@ -444,9 +444,11 @@ def _attack(answer: Document) -> tuple[str, Pictures]:
 
 def _tune(answer: Document) -> tuple[str, Pictures]:
     used = _percent(answer["utilisation"]["mean"], 2)
+    safe = answer["safe"]
+    proven = "none is proven to" if safe is None else f"{safe['threshold']:.6g} is the largest proven to"
     return (
-        f"{answer['threshold']:.6g} is the greatest threshold of the {answer['policy']} policy tried whose "
-        f"mean meets the SLA of {answer['target']:g}; {used} of the cores are in use then."
+        f"{answer['threshold']:.6g} is the largest threshold of the {answer['policy']} policy whose estimated refused "
+        f"share meets the SLA of {answer['target']:g}, with {used} of the cores in use; {proven}."
     ), []
 
 
