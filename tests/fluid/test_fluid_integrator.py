@@ -170,3 +170,24 @@ def test_a_stage_that_shrinks_leaves_departures_to_those_behind() -> None:
     jobs, masses = found.state(1.2)
     assert jobs[0] <= model.slots_of(masses.items())[0] < 1.02 * jobs[0]
     assert jobs[1] == pytest.approx(4 * (1 - jobs[0] / 13), rel=0.01)
+
+
+def test_slots_that_shrink_as_jobs_do() -> None:
+    """As refused, the third type's servers would drain too slowly to lose its slots, as admitted too fast: neither."""
+    instance = additive(
+        [4, 3, 5], [[0, 3, 2], [1, 0, 0], [1, 1, 2]], rewards=[7, 1, 1], workload=["3/8", "125/4", "7/16"]
+    )
+    model = Reservation(instance)
+    start = state_of(model, {(0, 3, 1): 0.2585, (1, 4, 0): 0.1314, (0, 2, 2): 0.6101})
+    found = fluid_path(model, 200.0, start)
+    (segment,) = (one for one in found.segments if one.regime.level == 2)
+    assert segment.stop - segment.start > 0.01
+    for time in np.linspace(segment.start, segment.stop, 6)[1:-1]:
+        jobs, masses = found.state(float(time))
+        assert jobs[2] == pytest.approx(model.slots_of(masses.items())[2], abs=1e-12)
+        # all are admitted: y' = lambda - mu y
+        decay = np.exp(-(time - segment.start))
+        before = found.jobs([segment.start])[0, 2]
+        assert jobs[2] == pytest.approx(7 / 16 + (before - 7 / 16) * decay, abs=1e-8)
+    assert len(found.segments) < 20
+    assert found.rewards([200.0])[0] == pytest.approx(float(model.equilibrium.reward), abs=1e-9)
