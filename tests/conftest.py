@@ -92,7 +92,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         with Path(f"{file}.{os.getpid()}").open("a") as stream:
             stream.write(f"{spent:.3f} {item.nodeid}\n")
     compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"  # without, everything takes longer
-    if compiles and spent > MOST_CPU and not any(item.iter_markers(name) for name in (*KINDS, "slow")):
+    if compiles and spent > MOST_CPU and not any(map(item.get_closest_marker, (*KINDS, "slow"))):
         pytest.fail(
             f"{spent:.1f} s of CPU: a test without a marker takes at most {MOST_CPU:g} (mark it slow, or shrink it)"
         )

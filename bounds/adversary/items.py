@@ -231,10 +231,16 @@ def judge_items(
 
 
 def with_best_packing(worst: Found[Items]) -> Found[Items]:
-    """Let an instance carry the best packing that its judge knows, in place of the evidence."""
-    evidence = dict(worst.judged.evidence or {})
+    """Let an instance carry the best packing that its judge knows, in place of the evidence.
+
+    An optimum for which the judge had no time is bounded once more, as `packproof throughput` bounds it.
+    """
+    judged, evidence = worst.judged, dict(worst.judged.evidence or {})
     packing = evidence.pop("packing", worst.case.packing)
-    return replace(worst, case=replace(worst.case, packing=packing), judged=replace(worst.judged, evidence=evidence))
+    if not judged.exact and "bins" in evidence:
+        packing, exact = _bounded(worst.case, packing)
+        judged = replace(judged, value=Fraction(max(packing) + 1, max(evidence["bins"]) + 1), exact=exact)
+    return replace(worst, case=replace(worst.case, packing=packing), judged=replace(judged, evidence=evidence))
 
 
 def estimate_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Fraction]:

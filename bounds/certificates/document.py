@@ -72,9 +72,10 @@ def beyond_checker(document: dict[str, Any], most: int = MOST) -> str | None:
     >>> beyond_checker(document) is None, beyond_checker(document, most=100)
     (True, 'verifying it takes more than the budget of 100 units of work, ...')
     """
+    read = checker.UNITS_A_BYTE * len((json_text(document) + "\n").encode("utf-8"))
     try:
-        checker.limit_length(len(json_text(document).encode("utf-8")), checker.BUDGET)
-        units = checker.measured(document, most)[1]
+        checker.limit_length(read // checker.UNITS_A_BYTE, read)
+        units = max(read, checker.measured(document, most)[1])
     except checker.Unreadable as reason:
         return str(reason)
     if units <= checker.BUDGET:

@@ -222,7 +222,7 @@ def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
 VMS = "deployment,start,end\n"
 SUMS = "arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_time\n"
 BAD = [
-    ("", "expected a column for arrivals"),
+    ("", "expected a log of tenants, found an empty file"),
     ("deployment;start;end\na;0;1\n", "expected a column for arrivals"),
     ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
     ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
@@ -256,7 +256,7 @@ BAD = [
         ":2: core_time: expected at least the lifetime, in seconds unless the header has a unit",
     ),
     (SUMS + "0,9,4,2,5,3,40\n1,9,1,0,0,1,9\n", "--capacity: missing, expected it where a row is a deployment"),
-    (VMS + "a,0,0\nb,1,1\n", "data: expected several deployments, with core ends and scale-outs, got 2 with 2"),
+    (VMS + "a,0,0\nb,1,1\n", ":1: expected the unit in the header"),
 ]
 
 

@@ -68,7 +68,7 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: packproof.models.static("x"), NO_INSTANCE + "the str 'x'"),
     (lambda: packproof.models.intensity(3), NO_INSTANCE + "the int 3"),
     (lambda: packproof.models.drift(3, [1]), NO_INSTANCE + "the int 3"),
-    (lambda: packproof.models.drift(ONE, [1, 2]), "queues: expected 1 numbers, one a type, got [1, 2]"),
+    (lambda: packproof.models.drift(ONE, [1, 2]), "queues: expected 1 number, one a type, got [1, 2]"),
     (lambda: packproof.models.configuration(3), "law: expected a Law"),
     (lambda: packproof.models.ps_dsf_tdm(ONE), "cluster: expected a Cluster"),
     (lambda: packproof.verify("tight"), "claim_: expected a Claim (packproof.claims gives them by id), got the str"),

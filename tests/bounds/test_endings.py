@@ -14,6 +14,7 @@ import pytest
 from bounds.cli import run
 from bounds.views import admission_pictures
 from bounds.views.admission import tuned_answer, tuned_lines
+from bounds.views.pictures import plain_ticks
 from fluid.admission.law.admission_files import read_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.admission.study.tuning import Tuned, tune
@@ -32,11 +33,15 @@ def tuned() -> Tuned:
 def drawn(found: Tuned, monkeypatch: pytest.MonkeyPatch, sla: float = 0.05) -> Any:
     """Return the only axes of the picture of a tuning."""
     figures: list[Any] = []
-    monkeypatch.setattr(admission_pictures, "save", lambda made, _: figures.append(made))
+
+    def looked_at(made: Any, _: object) -> None:
+        figures.append(made)
+        plain_ticks(made.axes[0])
+        assert faults(made) == []  # here, in the style of pictures
+
+    monkeypatch.setattr(admission_pictures, "save", looked_at)
     admission_pictures.picture_of_tuning(found, sla, "none.png")
-    (made,) = figures
-    (axes,) = made.axes
-    assert faults(made) == []
+    (axes,) = figures[0].axes
     return axes
 
 

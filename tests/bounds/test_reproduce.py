@@ -159,7 +159,7 @@ def test_answers_have_their_schemas(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_verify_draws_what_a_claim_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "table-4-tsf", "equation-11", "--pictures", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    assert "1 of 2 claims have no picture" in text
+    assert "1 of 2 claims has no picture" in text
     assert [path.name for path in sorted(tmp_path.rglob("*.png"))] == ["table-4.png"]
 
 

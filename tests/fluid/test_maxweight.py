@@ -137,7 +137,7 @@ def test_paths_do_not_part(instance: Instance, seed: int) -> None:
 def test_bad_queues() -> None:
     model = MaxWeight(additive([1], [[1]]))
     for start in ([-1.0], [1.0, 2.0]):
-        with pytest.raises(InputError, match="expected 1 numbers of at least 0"):
+        with pytest.raises(InputError, match="expected 1 number of at least 0"):
             queue_path(model, start, 1.0)
 
 

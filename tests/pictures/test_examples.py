@@ -44,12 +44,12 @@ def shows_the_same(picture: Path, name: str) -> bool:
     """Whether a fresh picture shows what the stored one of the documentation shows: texts and data."""
     from PIL import Image
 
-    stored = Path(__file__).parents[1] / "docs" / f"{name}.png"
+    stored = Path(__file__).parents[2] / "docs" / f"{name}.png"
     with Image.open(picture) as fresh, Image.open(stored) as before:
         return bool(fresh.info[DRAWN] == before.info.get(DRAWN))
 
 
-STORED = {path.stem for path in (Path(__file__).parents[1] / "docs").glob("*.png")}
+STORED = {path.stem for path in (Path(__file__).parents[2] / "docs").glob("*.png")}
 COMPARED = {
     "admission_policies", "best_partitions", "capacity_region", "fluid_limit", "maxweight_flow", "own_policies",
     "phase_portrait", "tenant_admission", "unstable_queues", "worst_by_size", "worst_of_a_family",

@@ -51,7 +51,7 @@ def test_code_that_runs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every grid were allowed to name code."""
     read = grid.read_grid
     monkeypatch.setattr(grid, "read_grid", lambda path, **_: read(path, code="run"))
-    assert any("code has run: " in entry for entry in attack_named_code(19, seed=2).wrong)
+    assert any("code has run: " in entry for entry in attack_named_code(60, seed=2).wrong)
 
 
 def test_damaged_machine_code() -> None:

@@ -43,7 +43,7 @@ def test_huge_units_are_refused_in_time() -> None:
     [
         (lambda: additive([12], [[5], [7]], rewards=[1, -1]), "rewards: expected numbers greater than 0"),
         (lambda: additive([12], [[5], [7]], rewards=[1, 0]), "rewards: expected numbers greater than 0"),
-        (lambda: additive([12], [[5]], rewards=[1, 2]), "rewards: expected 1 numbers"),
+        (lambda: additive([12], [[5]], rewards=[1, 2]), "rewards: expected 1 number,"),
         (lambda: additive([12], [[5], [7]], rewards=[1]), "rewards: expected 2 numbers"),
         (lambda: additive([12], [[5], [7]], workload=[1, -1]), "workload: expected numbers of at least 0"),
         (lambda: additive([12], [[5]], rewards=["1/0"]), "rewards: expected numbers such as"),
