@@ -43,6 +43,7 @@ def test_answers(name: str) -> None:
     assert not list(differences(RECORD[name], found))
 
 
+@pytest.mark.slow
 def test_paths_as_python() -> None:
     code = "from tests.tools.frozen import paths_as_python as run; run()"
     done = subprocess.run(

@@ -36,6 +36,7 @@ def test_contracts() -> None:
     assert cli.lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
 
 
+@pytest.mark.slow
 def test_no_cycle_between_folders() -> None:
     arrows: dict[str, set[str]] = {}
     for path in FILES:
@@ -58,6 +59,7 @@ def test_no_cycle_between_folders() -> None:
 FOREIGN = frozenset({"numba", "llvmlite", "highspy", "joblib", "numpy", "scipy", "matplotlib", "sympy", "cvxpy"})
 
 
+@pytest.mark.slow
 def test_functions_are_short() -> None:
     """Functions have at most 60 lines of code; the checker, which runs alone, is one file."""
     long = {
@@ -75,6 +77,7 @@ CHANGED = {"parallel.py process_executor._MEMORY_LEAK_CHECK_DELAY"}
 """Loky has no public option for how often its workers look at their memory; it is set in workers of packproof alone."""
 
 
+@pytest.mark.slow
 def test_no_package_is_changed() -> None:
     assert {line for path in FILES for line in Source(path).changes_of_packages(FOREIGN)} <= CHANGED
 

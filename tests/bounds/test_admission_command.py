@@ -84,6 +84,7 @@ def test_belief(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert made["sigma"]["mean"] == 1.5
 
 
+@pytest.mark.slow
 def test_decide(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
     made = answer(["decide", worked, "--active", "3,4", "--arriving", "2", "--horizons", "1,2,10"], capsys)
     single = [answer(["moments", worked, "--at", "1,2,10", "--size", str(c)], capsys)["moments"] for c in (2, 3, 4)]
@@ -146,6 +147,7 @@ def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest
     assert answer(["decide", worked, "--state", str(empty), "--arriving", "3"], capsys)["zeroth"] == 3
 
 
+@pytest.mark.slow
 def test_decide_with_an_sla_takes_the_threshold_of_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
@@ -156,6 +158,7 @@ def test_decide_with_an_sla_takes_the_threshold_of_tune(tmp_path: Path, capsys: 
     assert decision["verdict"] == ("admit" if tuned["threshold"] > 11 else "refuse")
 
 
+@pytest.mark.slow
 def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, store, picture = tmp_path / "tiny.toml", tmp_path / "runs.db", tmp_path / "gain.png"
     path.write_text(Path(STAND_IN).read_text().replace("2000", "100").replace("0.5\n", "0.05\n", 1))
@@ -183,6 +186,7 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(resized, capsys) == comparison, "options in place of the numbers of the file, with the same runs"
 
 
+@pytest.mark.slow
 def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exact = answer(["exact", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"], capsys)
     simulated = ["simulate", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"]
@@ -196,6 +200,7 @@ def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert all(one["gap"] >= -1e-9 for one in best["policies"].values())
 
 
+@pytest.mark.slow
 def test_optimal_of_hidden_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "hidden.toml"
     kind = "[[kind]]\nprobability = 0.5\nmu = 0.5\nsize = 1\n"

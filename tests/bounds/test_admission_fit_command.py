@@ -96,6 +96,7 @@ def test_the_answer_is_that_of_the_library(initial: str, tmp_path: Path, capsys:
     assert {name: decided[name] for name in ("zeroth", "first", "second")} == pytest.approx(vars(expected_numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initial", ["poisson", "observed"])
 def test_every_command_reads_the_file(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """That they end well; `test_admission_command.py` has their numbers."""

@@ -42,6 +42,7 @@ def test_the_tight_family_is_worst_at_its_own_workload(types: int) -> None:
     assert worst_workload(tight_family(types)).ratio == 1 - (1 - Fraction(1, types)) ** types
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_pools=2))
 def test_no_sampled_workload_is_worse(instance: Instance) -> None:
     worst = worst_workload(instance)
@@ -67,6 +68,7 @@ def test_configurations_that_leave_do_not_change_the_worst(seed: int, monkeypatc
     checker.check(worst_certificate(solve(instance.with_workload(sought.workload)), refutation(instance, sought.ratio)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("demands", "infimum"), [((5, 7), Fraction(3, 4)), ((3, 1, 7), Fraction(101, 136))])
 def test_everything_varied_in_every_order(demands: tuple[int, ...], infimum: Fraction) -> None:
     for order in permutations(demands):
@@ -112,6 +114,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["worst", str(source), "--vary", "nothing"]) == 2
 
 
+@pytest.mark.slow
 def test_interrupt_gives_the_best_so_far(tmp_path: Path) -> None:
     source = Path(__file__).parent.parent.parent / "examples" / "four_types.toml"
     out = tmp_path / "worst.toml"

@@ -42,6 +42,7 @@ def least(rule: Any, space: ItemSpace, target: Fraction) -> Items:
     return case
 
 
+@pytest.mark.slow
 def test_what_is_known_of_rules_for_items() -> None:
     assert len(least(first_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
     assert len(least(best_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
@@ -106,6 +107,7 @@ def test_shrinking_leaves_no_item_of_size_zero() -> None:
     assert all(all(map(any, simpler.sizes)) for simpler in space.shrinks(case))
 
 
+@pytest.mark.slow
 def test_density_first_is_found_out() -> None:
     for space, target in ((AssignmentSpace(2, 1), Fraction(52, 100)), (AssignmentSpace(3, 2), Fraction(3, 10))):
         found = attack(judge_assignment(density_first), space, seed=1, evaluations=4000, target=target)
@@ -121,6 +123,7 @@ def test_density_first_is_found_out() -> None:
         assert reward / solve(instance).optimal.reward == found.judged.value
 
 
+@pytest.mark.slow
 def test_greedy_is_not_said_to_keep_less_than_its_guarantee() -> None:
     def greedy(instance: Instance) -> list[tuple[int, tuple[int, ...], Fraction]]:
         return [(0, stage.configurations[0], stage.fraction) for stage in global_greedy(instance).stages]
@@ -129,6 +132,7 @@ def test_greedy_is_not_said_to_keep_less_than_its_guarantee() -> None:
     assert Fraction(3, 4) <= found.judged.value <= Fraction(4, 5)
 
 
+@pytest.mark.slow
 def test_divisions() -> None:
     for mechanism in (tsf, c_drfh):
         found = attack(
@@ -146,6 +150,7 @@ def test_divisions() -> None:
     assert wasted.judged.value < Fraction(3, 4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=6))
 def test_the_fewest_bins_are_those_of_enumeration(sizes: list[int]) -> None:
     items = Items(tuple((s,) for s in sizes), (12,), tuple(range(len(sizes))))
@@ -235,6 +240,7 @@ def test_sharing_rules_that_are_none(rule: Any, said: str) -> None:
         judge_division(rule)(shape)
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "w.toml"
     rule = f"{RULES}:density_first"

@@ -69,6 +69,7 @@ def test_the_families_reach_what_theorems_allow_and_never_more(name: str) -> Non
     assert missed == ({13, 16, 19, 20} if name in ("first-fit", "best-fit") else set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "bins", "items", "share"), [("first_fit", 10, 40, "10/17"), ("first_fit_decreasing", 6, 24, "3/4")]
 )
@@ -139,6 +140,7 @@ def test_rewards_stay_in_proportion() -> None:
     assert not any(simpler == case for case in cases[:20] for simpler in space.shrinks(case))
 
 
+@pytest.mark.slow
 def test_proportional_rewards_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "worst.toml"
     command = ["attack", f"{RULES}:density_first", "--rewards", "proportional", "--evaluations", "60"]
@@ -240,6 +242,7 @@ def test_certificates_of_shares_that_are_drawn() -> None:
     assert number > 20
 
 
+@pytest.mark.slow
 def test_certificates_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof, out = str(tmp_path / "proof.json"), str(tmp_path / "worst.toml")
     for rule, kind in (("first_fit", "items"), ("density_first", "assignment"), ("equal_parts", "sharing")):

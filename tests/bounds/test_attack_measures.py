@@ -51,6 +51,7 @@ def test_who_envies_most() -> None:
     assert (judged.evidence["user"], judged.evidence["envies"], judged.evidence["with_the_other"]) == ("u1", "u3", 3)
 
 
+@pytest.mark.slow
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
     worst = attack(
@@ -72,6 +73,7 @@ def test_a_lie_that_pays_is_one() -> None:
     assert judge_lie(by_demand)(first_lies(shape)[0]).value == Fraction(3, 4)
 
 
+@pytest.mark.slow
 def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     """The allocations of the truth and of the lie are PS-DSF by Theorem 1, and the tasks by lying are counted anew."""
     space = LieSpace(3, 2, 3)
@@ -106,6 +108,7 @@ def test_lies_stay_within_their_space() -> None:
         assert simpler.liar < len(simpler.truth.demand)
 
 
+@pytest.mark.slow
 def test_mechanisms_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     how = ["--kind", "sharing", "--bins", "2", "--resources", "2", "--evaluations", "200", "--json"]
     assert run(["attack", "tsf", *how, "--measure", "fair-share"]) == 0

@@ -260,6 +260,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_max_weight_falls_below_a_tenth_and_the_file_shows_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,6 +285,7 @@ def instance_of(made: Any) -> Any:
     return parse_instance({name: made["instance"][name] for name in ("server", "type")})
 
 
+@pytest.mark.slow
 def test_best_fit_is_caught_under_fixed_service() -> None:
     space = OfferSpace(2, grid=10)
     broken = break_policy(policy("bf-js"), service="deterministic", target=Fraction(9, 10), evaluations=60, space=space)
@@ -294,6 +296,7 @@ def test_best_fit_is_caught_under_fixed_service() -> None:
     assert broken.document()["simulation"] == {"service": "deterministic"}
 
 
+@pytest.mark.slow
 def test_fifo_piles_work_up_and_vqs_survives() -> None:
     """Small jobs wait behind one that fills the server; VQS supports 2/3 of the region under geometric service."""
     low = break_policy(policy("fifo-ff"), servers=1, evaluations=1)
@@ -320,6 +323,7 @@ def test_loss_systems() -> None:
     assert f"; found at {float(broken.found.judged.value):.4f} in one short run, measured anew" in lines[1]
 
 
+@pytest.mark.slow
 def test_a_policy_of_an_author(capsys: pytest.CaptureFixture[str]) -> None:
     made = answer(["attack", f"{OWN}:WORST_FIT", "--kind", "online", "--evaluations", "3"], capsys)
     assert 0 < made["ratio_float"] <= 1

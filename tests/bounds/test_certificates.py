@@ -92,6 +92,7 @@ def alterations(count: int) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
             yield document, path
 
 
+@pytest.mark.slow
 def test_a_thousand_alterations_are_refused() -> None:
     for document, path in alterations(1000):
         with pytest.raises(checker.Refused, match="digest"):

@@ -68,6 +68,7 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--level", "huge"]) == 2
 
 
+@pytest.mark.slow
 def test_what_is_skipped_is_not_on_record(tmp_path: Path) -> None:
     """A claim without its data, alone and beside one that is checked, and one that cannot be checked at all."""
     without, never, checked = "autoscaling/figure-6-window", "autoscaling/lemma-g.1", "autoscaling/introduction"

@@ -250,6 +250,7 @@ workload = ["1/2", 1]
 """
 
 
+@pytest.mark.slow
 def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, picture = tmp_path / "grid.toml", tmp_path / "p.pdf"
     place.write_text(GRID)
@@ -375,6 +376,7 @@ def test_at_once_is_the_mechanism_of_those_who_are_there() -> None:
     assert not run_at_once(whole, nobody, tsf).tasks[1:].any()
 
 
+@pytest.mark.slow
 def test_all_mechanisms_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["share", str(EXAMPLES / "four_classes.toml"), "--events", str(EXAMPLES / "user_4_leaves.toml")]
     found = answer([*words, "--plot", str(tmp_path / "p.png")], capsys)

@@ -82,6 +82,7 @@ def refuse_constant(name: str) -> None:
     raise AssertionError(name)
 
 
+@pytest.mark.slow
 def test_nothing_but_the_answer_reaches_standard_output(tmp_path: Path) -> None:
     places = {"%": f"{EXAMPLES}/", "@": f"{ROOT}/tests/frozen/certificates/", "!": f"{tmp_path}/"}
     lines = ["".join(places.get(character, character) for character in command) for command in COMMANDS]
@@ -122,6 +123,7 @@ def test_what_is_printed_while_a_host_has_standard_output_is_no_part_of_the_answ
     assert shown.err == "a line of Python\n"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_printed_is_utf_8_and_an_answer_is_escaped(tmp_path: Path) -> None:
     """A terminal that lacks characters changes no status; JSON stays JSON, and a printed file stays the file."""
     named = tmp_path / "named.toml"

@@ -65,6 +65,7 @@ FALSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(FALSE)))
 def test_false_bounds_fail_with_an_instance_that_shows_it(case: int, tmp_path: Path) -> None:
     rule, share, strategy = FALSE[case]
@@ -93,6 +94,7 @@ TRUE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(TRUE)))
 def test_true_bounds_pass(case: int, tmp_path: Path) -> None:
     authors_test(*TRUE[case], tmp_path, examples=100 if case < 2 else 30)
@@ -117,6 +119,7 @@ def test_the_search_stays_within_the_size_of_the_examples(tmp_path: Path) -> Non
     assert max(items.capacity[0] for items in seen) <= 9
 
 
+@pytest.mark.slow
 def test_a_rule_that_fails_in_the_search_is_told_how_to_leave_it_out(tmp_path: Path) -> None:
     def picky(items: Sequence[tuple[int, ...]], capacity: tuple[int, ...]) -> list[int]:
         if list(items) != sorted(items):
@@ -139,6 +142,7 @@ def test_examples_outside_of_hypothesis_stand_alone(tmp_path: Path) -> None:
         assert_keeps(first_fit_decreasing, "3/4", Items(((3,), (4,)), (10,), (0, 0)), folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_bound_of_another_test_is_not_refuted_by_this_one(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         authors_test(first_fit_decreasing, "3/4", item_lists(), tmp_path)

@@ -308,6 +308,7 @@ def test_a_query_of_greedy_has_the_preferred_configurations_as_its_solutions() -
         assert (not answers(variables, assertions, 9)) == (k == best)
 
 
+@pytest.mark.slow
 def test_all_queries_of_small_certificates_have_no_solution() -> None:
     tried = 0
     for document in [*assignments(), *regions()]:
@@ -380,6 +381,7 @@ def renamed(value: Any, names: dict[str, str]) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
+@pytest.mark.slow
 def test_whatever_is_altered_ends_in_files_or_in_one_line() -> None:
     choose = random.Random(7)
     for _ in range(1500):

@@ -270,6 +270,7 @@ def packproof(arguments: str, folder: Path, before: str = "", after: str = "") -
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["solve i.toml", "solve i.toml --json", "solve i.toml --certificate -", "--help"])
 def test_a_full_disk_behind_standard_output(arguments: str, here: Path) -> None:
     done = packproof(arguments, here, after="> /dev/full")
@@ -277,6 +278,7 @@ def test_a_full_disk_behind_standard_output(arguments: str, here: Path) -> None:
     assert done.stderr == "packproof: the answer cannot be written to standard output: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_closed_streams(here: Path) -> None:
     done = packproof("solve i.toml --certificate c.json", here, after=">&-")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -291,6 +293,7 @@ def test_closed_streams(here: Path) -> None:
     assert (done.returncode, done.stdout) == (0, whole.stdout)
 
 
+@pytest.mark.slow
 def test_few_file_handles(here: Path) -> None:
     for arguments in ("solve i.toml", "region i.toml", "share c.toml", "throughput s.toml", "check none.json", LOSS):
         done = packproof(arguments, here, before="ulimit -n 20;")
@@ -335,6 +338,7 @@ def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str]) ->
 PREPARE = "def prepare(setting): return Common(**common(setting))"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave", ["sys.exit(0)", "sys.exit('bye')", "raise SystemExit", "exit(3)"])
 def test_an_author_who_leaves(leave: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     honest = "import sys\n" + OWN.format(place="return -1")

@@ -59,6 +59,7 @@ def expected(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
+@pytest.mark.slow
 @given(documents, st.booleans())
 def test_every_document_is_json(document: Any, ascii_only: bool) -> None:
     text = json_text(document, ascii_only=ascii_only)

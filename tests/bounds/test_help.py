@@ -38,6 +38,7 @@ def help_of(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ALL, ids=lambda path: " ".join(path) or "packproof")
 def test_examples_of_help_run(
     path: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -57,6 +58,7 @@ def test_examples_of_help_run(
         assert arguments[: len(path)] == list(path), "an example is about the command"
 
 
+@pytest.mark.slow
 def test_summaries_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
     for path, command in ALL.items():
         text = help_of(path, capsys)
@@ -133,6 +135,7 @@ def test_the_question_of_a_shell_is_answered(
         assert [row.partition("\t")[0] for row in shown.out.splitlines() if row] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes(tmp_path: Path) -> None:
     """By the script of ``packproof completion bash``, in bash itself."""

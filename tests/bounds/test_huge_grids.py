@@ -36,6 +36,7 @@ def written(tmp_path: Path, instance: Instance) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("types", "low"), [(8, 900), (30, 100)])
 def test_the_checker_decides_grids_too_fine_for_tables(
     types: int, low: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

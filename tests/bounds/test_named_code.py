@@ -159,6 +159,7 @@ def test_instances_name_no_policy(place: str, here: Path, capsys: pytest.Capture
     assert not marks(here)
 
 
+@pytest.mark.slow
 def test_a_folder_does_not_say_where_machine_code_is_loaded_from(tmp_path: Path) -> None:
     """The settings of numba in the working folder, of which two name what is loaded."""
     (tmp_path / ".numba_config.yaml").write_text("cache_dir: ./theirs\ncache_locator_classes: their_module.Locator\n")
@@ -177,6 +178,7 @@ def test_a_folder_does_not_say_where_machine_code_is_loaded_from(tmp_path: Path)
     assert f"{tmp_path / 'mine'}" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_what_may_run_code_or_reach_a_network_is_known() -> None:
     """All places that load code or pickles, or open a connection, by file: a new one has to be looked at."""
     risky = {

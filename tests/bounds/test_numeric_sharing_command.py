@@ -96,6 +96,7 @@ def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Pa
         assert said in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["c-drfh", "cdrf", "tsf"])
 def test_max_min_fair_answers_are_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
     command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-6"]
@@ -247,6 +248,7 @@ def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> No
     assert not answer["valid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_gives_the_nearest_so_far(by: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C long before the end: status 0, and the violation that was reached."""

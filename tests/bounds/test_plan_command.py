@@ -111,6 +111,7 @@ def vm_table(rows: list[tuple[int, int, str]], form: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_form_of_the_question_does_not_matter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +209,7 @@ SIZES = "".join(f'[[type]]\nname = "1/{n}"\ndemand = {{ size = "1/{n}" }}\n' for
 """Types of sizes that are powers of a half; the largest share of a server that a task asks is rounded up to one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "more"),
     [
@@ -328,6 +330,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = REPORTS[name].replace("%", f"{ROOT}/examples/").replace("@", f"{tmp_path}/")
@@ -339,6 +342,7 @@ def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.Capt
     assert ("<svg" in page) == (name not in ("attack", "experiment", "against fluid"))
 
 
+@pytest.mark.slow
 def test_a_report_is_the_same_in_another_process(tmp_path: Path) -> None:
     pages = []
     for seed in ("1", "2"):  # of the hashes of texts

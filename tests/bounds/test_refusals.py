@@ -287,6 +287,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READERS)
 def test_every_command_names_what_it_found_in_a_wrong_kind_of_file(
     command: str, kinds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -93,6 +93,7 @@ def is_another_proof(instance: Instance, prices: dict[str, str], intensity: str)
     return whole and worth == Fraction(intensity) * Support(instance).value(beta)
 
 
+@pytest.mark.slow
 def test_alterations_are_refused() -> None:
     generator, choose = np.random.default_rng(9), random.Random(9)
     drawn = [random_instance(generator, pools=1 + i % 3) for i in range(40)]

@@ -190,6 +190,7 @@ def alterations(draw: st.DrawFn, document: Any) -> Any:
     return altered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
 def test_an_altered_answer_is_refused_in_one_line_or_shown(
     name: str, answers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -212,6 +213,7 @@ def test_an_altered_answer_is_refused_in_one_line_or_shown(
     altered()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
 def test_a_truncated_answer_is_refused_in_one_line(
     name: str, answers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -291,6 +293,7 @@ def _refusal(document: Any, name: str) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
 def test_the_check_of_answers_agrees_with_jsonschema(name: str, answers: dict[str, Any]) -> None:
     """Whatever jsonschema refuses is refused, and what it accepts is refused for its size, or its letters, alone."""

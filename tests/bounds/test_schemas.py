@@ -35,6 +35,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = tmp_path / "c.json"
     simulated = ["simulate", FOUR, "--policy", "dra", "--servers", "20", "--until", "2", "--log", "9"]

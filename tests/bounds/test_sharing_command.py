@@ -50,6 +50,7 @@ def test_one_mechanism_as_json(cluster, capsys):
     assert answer["whole"]["tasks"] == {"u1": 3, "u2": 3, "u3": 6}
 
 
+@pytest.mark.slow
 def test_all_in_one_table(cluster, tmp_path, capsys):
     picture = tmp_path / "shares.png"
     assert run(["share", str(cluster), "--plot", str(picture)]) == 0
@@ -182,6 +183,7 @@ def test_drf_whose_tasks_fit_is_judged_on_the_servers(tmp_path, capsys):
         assert "ignored" not in json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_lies_that_were_not_searched_and_lies_that_were_not_found(cluster, capsys):
     assert run(["share", str(cluster)]) == 0
     assert capsys.readouterr().out.count("not searched") == 6

@@ -121,6 +121,7 @@ def test_bad_table_names_the_file(two: str, capsys: pytest.CaptureFixture[str]) 
     assert "two.toml: simulation.service: expected" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_gives_the_best_so_far(two: str, by: signal.Signals) -> None:
     """Ctrl-C long before the end: status 0 and an answer over the time that was reached."""

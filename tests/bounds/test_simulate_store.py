@@ -156,6 +156,7 @@ def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [one.mean_queue for one in again.runs] == [one.mean_queue for one in whole.runs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["loss", "queue"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_among_replications_is_told(tmp_path: Path, model: str, workers: int) -> None:

@@ -96,6 +96,7 @@ def test_a_sharing_rule(tmp_path: Path) -> None:
     assert_keeps(equal_parts, 1, unfair_family(8), measure="envy")
 
 
+@pytest.mark.slow
 def test_hypothesis_shrinks_to_a_file_and_a_table(tmp_path: Path) -> None:
     seen: list[Fraction] = []
 
@@ -143,6 +144,7 @@ def without_simulation(file: Path) -> dict[str, Any]:
     return {name: table for name, table in read_document(file).items() if name != "simulation"}
 
 
+@pytest.mark.slow
 def test_stable_queues_are_seldom_called_unstable() -> None:
     """An M/M/1 queue at intensity 0.8, sixty tests at 1 %: a correct test fails here with probability 10^-6."""
     queue = Queue(additive([1], [[1]], rewards=[1], workload=[1]))

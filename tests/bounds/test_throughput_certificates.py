@@ -79,6 +79,7 @@ def changes(value: Any) -> Iterator[Any]:
         yield {**value, "0": 7}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(LAWS))
 def test_every_number_counts(name: str) -> None:
     document = made(LAWS[name])

@@ -77,6 +77,7 @@ def test_no_time_is_no_time(limit: float, clock: Clock) -> None:
     assert clock.pieces <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vary", ["workload", "rewards", "all"])
 def test_worst_instances_have_the_whole_limit(vary: str, clock: Clock) -> None:
     class Slow(Budget):

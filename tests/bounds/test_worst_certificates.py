@@ -47,6 +47,7 @@ def test_what_is_made_is_accepted(instance: Instance) -> None:
     assert Fraction(checker.check(document)["ratio"]) == worst_workload(instance).ratio
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(instances(max_pools=2) | explicit_instances(), st.fractions(0, 1))
 def test_no_other_ratio_is_accepted(instance: Instance, ratio: Fraction) -> None:
@@ -57,6 +58,7 @@ def test_no_other_ratio_is_accepted(instance: Instance, ratio: Fraction) -> None
             checker.check(signed(document))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(instances(max_pools=2) | explicit_instances(), st.data())
 def test_a_workload_that_is_not_the_worst_is_refused(instance: Instance, data: st.DataObject) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,6 +85,7 @@ def test_of_worst_workloads(instance: Instance) -> None:
     assert checker.check(worst_certificate(solution, refutation(worst, solution.ratio)))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(clusters(max_users=5, max_servers=4, max_resources=3))
 def test_of_shares(cluster: Cluster) -> None:

@@ -175,6 +175,7 @@ GIANTS = AdmissionCluster(100, 0.5, (Kind(1 - 3e-5, 0.5, 0.2, 0.05, 2), Kind(3e-
 """Small tenants, and one in 33,000 that grows to 100 cores: three runs of 500 hours in 400 have such a giant."""
 
 
+@pytest.mark.slow
 def test_buckets_lessen_the_variance_of_a_rare_share() -> None:
     """About 6e-4 of scale-outs are refused; at level 95 % the variance of a run is at least 10 times less.
 

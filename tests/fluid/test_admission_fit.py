@@ -123,6 +123,7 @@ def test_a_log_of_vms_says_what_happened(tmp_path: Path) -> None:
     assert np.array_equal(log.cores[order], np.where(truth.shut, 0, active))
 
 
+@pytest.mark.slow
 def test_a_log_of_deployments_is_fitted_as_one_of_vms(tmp_path: Path) -> None:
     """Sums of the same world; which shutdowns had one core left is known there, so laws are nearly the same."""
     world = world_of(3)
@@ -157,6 +158,7 @@ def test_a_log_of_deployments_is_fitted_as_one_of_vms(tmp_path: Path) -> None:
 SEEDS = range(100, 108)
 
 
+@pytest.mark.slow
 def test_known_laws_are_found_again_within_their_standard_errors(tmp_path: Path) -> None:
     """Eight logs of some 600 deployments: 64 numbers within 4 standard errors (level 0.4 %, were they normal).
 
@@ -182,6 +184,7 @@ def test_known_laws_are_found_again_within_their_standard_errors(tmp_path: Path)
     assert total / 4 < low
 
 
+@pytest.mark.slow
 def test_the_order_of_deployments_and_the_unit_of_time_do_not_matter() -> None:
     """In other hours h = c hours', mu and its rate scale by c, and lambda's rate by c^(1 - kappa)."""
     seen = watched(world_of(5), HOURS)
@@ -201,6 +204,7 @@ def test_the_order_of_deployments_and_the_unit_of_time_do_not_matter() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("from_first", [True, False])
 def test_simulated_logs_arrive_as_a_poisson_process(from_first: bool) -> None:
     """Of n arrivals in [0, 1] the first gap has mean 1 / (n + 1), and 1 / n where the first begins the watch."""
@@ -216,6 +220,7 @@ def test_simulated_logs_arrive_as_a_poisson_process(from_first: bool) -> None:
     assert np.mean(gaps) == pytest.approx(mean, abs=6 * mean / np.sqrt(len(gaps)))
 
 
+@pytest.mark.slow
 def test_goodness_of_fit(tmp_path: Path) -> None:
     """Four logs of the model: 24 p-values of at most 0.05 come more than 12 times with probability below 1e-8, were
     they independent; they are too large. The controls: lifetimes that are all alike, tenants that arrive together, and
@@ -267,6 +272,7 @@ def log_of_other_laws(path: Path, change: str) -> TenantLog:
     return read_tenant_log(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["initial", "scale_outs", "alive"])
 def test_a_log_of_other_laws_is_noticed(change: str, tmp_path: Path) -> None:
     """Initial sizes of 1 or 7, scale-outs at most four times and every six minutes, shutdowns after eight hours each.

@@ -22,6 +22,7 @@ GROWS = AdmissionCluster(6, 1.0, (Kind(0.5, 0.5, 0.2, 1.0, 1), Kind(0.5, 0.5, 1.
 DRIFTS = AdmissionCluster(5, 1.0, (Kind(0.5, 0.5, 0.3, 0.5, 1), Kind(0.5, 0.6, 1.0, 0.0, 1)))
 
 
+@pytest.mark.slow
 def test_bounds_meet_and_two_methods_agree() -> None:
     sla = 0.05
     found = hidden_optimum(GROWS, sla, 2, 11)
@@ -36,6 +37,7 @@ def test_bounds_meet_and_two_methods_agree() -> None:
         assert other.utilisation <= found.upper + 1e-12
 
 
+@pytest.mark.slow
 def test_bounds_hold_where_silence_speaks_and_near_with_the_grid() -> None:
     coarse, fine = (hidden_optimum(DRIFTS, 0.05, 1, points) for points in (7, 41))
     known = optimal_policy(DRIFTS, 0.05, 1)
@@ -85,6 +87,7 @@ def test_memories_do_not_change_what_happens() -> None:
         assert results[0].sla == pytest.approx(results[1].sla, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_simulated_policy_that_does_not_see_kinds_is_below_the_bound() -> None:
     """The second-moment policy with exact beliefs, in continuous time: within intervals of level 1 - 1e-6."""
     sla, threshold = 0.05, 0.45

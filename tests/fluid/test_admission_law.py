@@ -229,6 +229,7 @@ def test_law_of_pure_death_is_binomial() -> None:
     assert np.allclose(law.probability[:7], binom.pmf(np.arange(7), 6, np.exp(-0.63)), atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [0.05, 1.7, 24.0])
 def test_mixed_law_has_the_exact_moments(t: float) -> None:
     law, exact = mixed_law(WORKED, 4, t), renewal.exact_moments(WORKED, 4, t)
@@ -238,6 +239,7 @@ def test_mixed_law_has_the_exact_moments(t: float) -> None:
     assert law.error < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "size", "t"), [(Gamma(100, 50), 3, 1.2), (Gamma(100, 10), 2, 4.0)])
 def test_mixed_law_is_an_average_of_given_laws(mu: Gamma, size: int, t: float) -> None:
     """Uniformisation at the nodes of Gauss's rules for narrow laws shares neither transform nor renewal equation.
@@ -266,6 +268,7 @@ def test_mixed_law_is_an_average_of_given_laws(mu: Gamma, size: int, t: float) -
     assert abs(tails[1] - mixed_law(priors, size + 1, t).tails[1]) > 1e-4, "the control"
 
 
+@pytest.mark.slow
 def test_law_of_a_month_under_wide_priors_by_simulation() -> None:
     """40,000 deployments, event by event; 5.1 standard errors (level 1 - 1e-6) at five sizes."""
     law = mixed_law(STAND_IN, 4, 730.0)
@@ -303,6 +306,7 @@ def simulated_sizes(priors: Priors, size: int, t: float, runs: int, seed: int, *
     return done
 
 
+@pytest.mark.slow
 def test_exact_moments_against_simulated_deployments() -> None:
     """Level 1 - 1e-6 for each of four numbers: 5.1 standard errors (normal, 400,000 runs)."""
     for priors, size, t in ((WORKED, 4, 1.7), (STAND_IN, 2, 24.0)):

@@ -382,6 +382,7 @@ def test_runs_on_dask_are_those_here_and_are_taken_up(tmp_path: Path, dask_engin
         assert a.sla == b.sla
 
 
+@pytest.mark.slow
 def test_space_refuses_what_is_too_large() -> None:
     with pytest.raises(InputError, match="states"):
         small_space(AdmissionCluster(400, 1.0, (Kind(1.0, 1.0, 1.0, 0.0, 1),)), 400)

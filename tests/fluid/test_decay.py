@@ -48,6 +48,7 @@ def test_times_to_drain(instance: Instance, rates: list[int], percent: int, seed
     assert linear is None or drained <= float(linear[0]) * (1 + 1e-7)
 
 
+@pytest.mark.slow
 @given(few, paces, st.integers(101, 300), st.integers(0, 2**32 - 1))
 def test_escape_velocity_is_the_path_s(instance: Instance, rates: list[int], percent: int, seed: int) -> None:
     outside = loaded(instance, rates, Fraction(percent, 100))

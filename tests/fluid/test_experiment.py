@@ -134,6 +134,7 @@ def test_on_dask(tmp_path: Path, dask_engine: str) -> None:
         undisturbed(path, engine="mpi")
 
 
+@pytest.mark.slow
 def test_full_disk(tmp_path: Path) -> None:
     """What was finished before the disk was full is kept, the rest follows when there is room."""
     path = grid_file(tmp_path, replications=12, until=2)

@@ -106,6 +106,7 @@ def assert_conserved(found: FluidPath) -> None:
             assert np.abs((after - before) / (2 * step) - flow).max() < 1e-3 * max(1.0, np.abs(flow).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_any_path_is_conserved_and_ends_in_the_greedy_assignment(block: int) -> None:
     generator = np.random.default_rng((89, block))

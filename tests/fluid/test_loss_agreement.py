@@ -56,6 +56,7 @@ def blocking(run: Run, j: int) -> float:
 SETS = [(servers, slots, rho) for servers in (1, 2, 5, 20) for slots in (1, 2, 3, 6, 10) for rho in [slots * 0.9]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_erlang_b(law: Law) -> None:
     """20 parameter sets; blocking does not depend on the service law, so every law and both loops are tested."""
@@ -143,6 +144,7 @@ SYSTEMS: list[tuple[str, Instance, int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(SYSTEMS)))
 def test_exact_chain(case: int) -> None:
     """Reward, blocking of each type and the rate of moves against the exact law."""
@@ -189,6 +191,7 @@ def test_exact_chain_can_fail() -> None:
     assert not found.holds(other.blocking[1])
 
 
+@pytest.mark.slow
 def test_little() -> None:
     """Jobs in service = accepted per unit time x mean service, for each type and law, within its interval."""
     instance = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])

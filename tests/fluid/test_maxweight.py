@@ -79,6 +79,7 @@ def implicit_step_of_the_model(instance: Instance, queues: np.ndarray, width: fl
     return np.maximum(after, 0.0)
 
 
+@pytest.mark.slow
 @given(few, st.integers(0, 2**32 - 1))
 def test_implicit_steps_agree_and_tend_to_the_path(instance: Instance, seed: int) -> None:
     model = MaxWeight(instance)
@@ -112,6 +113,7 @@ def test_the_energy_falls_as_the_weight_says(instance: Instance, seed: int) -> N
     assert (queues / model.service) @ velocity == pytest.approx(model.drift(queues), abs=1e-6)
 
 
+@pytest.mark.slow
 @given(few)
 def test_queues_drain_exactly_inside_the_region(instance: Instance) -> None:
     z = Fraction(intensity(instance)).limit_denominator(10**6)

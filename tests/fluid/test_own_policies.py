@@ -263,6 +263,7 @@ def test_what_goes_wrong_is_told_in_one_line(case: str, own: Any, capsys: pytest
     assert re.search(r"(jobs|free) \[.*\]\)$", complaint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -339,6 +340,7 @@ def test_compiled_code_names_the_event_as_python_does(
     assert simulated(name, model, capsys, "3000") == compiled
 
 
+@pytest.mark.slow
 def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """Here and in workers; the path is that of the policy that is compiled, helpers without a decorator included."""
     odd = """
@@ -373,6 +375,7 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
     assert values[:4] == values[4:]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling_beside")
 def test_what_numba_cannot_compile_is_tried_once(
     own: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -396,6 +399,7 @@ def test_what_numba_cannot_compile_is_tried_once(
     assert "x runs as Python, numba cannot compile place: " in told[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling_beside")
 def test_experiments_and_stores_tell_the_same(own: Any, capsys: pytest.CaptureFixture[str]) -> None:
     name = own("def bad(s, j, d): return 1 if s.totals[j] > 2 else first(s, j, d)\n{bad, quiet, done}")

@@ -70,6 +70,7 @@ def operations(name: str, servers: int, events: int, options: dict[str, Any]) ->
     return Counting.accesses / run.events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS)
 def test_operations_do_not_grow(name: str) -> None:
     """Accesses per event at 100 times the servers: equal up to the levels of a set (one in 32) and chance."""
@@ -382,6 +383,7 @@ def test_preemption_stops_no_more_than_it_must() -> None:
     assert state.done[MOVES] == 1
 
 
+@pytest.mark.slow
 def test_preemption_takes_from_drained_servers_first() -> None:
     """Whenever a drained server holds a job of the smallest type of priority 0, the first job to go is from there."""
     instance = additive([6], [[1], [2], [3]], [1, 2, 9], ["3/2", 1, 1])
@@ -472,6 +474,7 @@ def test_a_slot_of_static_reservation_is_free_again_after_a_job() -> None:
     assert place(state, 0, None) == 0
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_file_runs_again_from_kept_code(tmp_path: Path) -> None:
     """Each process finds the code that the one before has compiled, of plain functions and of steps."""
     root = Path(__file__).parent.parent.parent

@@ -89,6 +89,7 @@ def test_two_pools_take_the_literal_path(name: str) -> None:
         assert starts(run) == literal_starts(name, Setting(instance, 4, options), jobs, until, options, seed)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(systems(), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.3, 1.5), st.data())
 def test_the_literal_policies_take_the_same_path(

@@ -63,6 +63,7 @@ CONTINUOUS: list[tuple[str, Instance, int, int, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(CONTINUOUS)))
 def test_queues_agree_with_the_exact_chain(case: int) -> None:
     name, instance, servers, kept, options = CONTINUOUS[case]
@@ -88,6 +89,7 @@ def _compare(law: QueueLaw, result: QueueResult) -> None:
             agree(found, (low - slack, high + slack), f"{what} {j}")
 
 
+@pytest.mark.slow
 def test_the_two_readings_of_max_weight_at_local_refresh_times_differ() -> None:
     """One server holds two jobs of type 1 or one of type 2; type 2 finds a server that keeps (2, 0) while it is empty.
 
@@ -120,6 +122,7 @@ SLOTTED: list[tuple[str, SizeLaw, int, float, float, int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(SLOTTED)))
 def test_slotted_queues_agree_with_the_exact_chain(case: int) -> None:
     name, sizes, servers, rate, service, kept, options = SLOTTED[case]
@@ -186,6 +189,7 @@ def test_the_geometric_queue_in_closed_form() -> None:
         assert high - low < 1e-9
 
 
+@pytest.mark.slow
 def test_bounds_hold_the_mean_of_a_chain_that_is_cut_less() -> None:
     instance = additive([3], [[2], [1]], workload=["3/10", "1"])
     for name in ("max-weight-local", "randomized-sampling"):

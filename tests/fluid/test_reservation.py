@@ -40,6 +40,7 @@ def refereed(instance: Instance, servers: int, until: float, seed: int, **more: 
     return referee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("service", [Law(), Law("hyper-exponential", 4.0)])
 def test_every_choice_is_allowed(service: Law) -> None:
     two = additive([12], [[5], [7]], [1, 1], [1, 1])
@@ -57,6 +58,7 @@ def test_the_highest_rank_is_drained_first() -> None:
     assert sum(refereed(three, 14, 0.6, seed, reservation=2, initial=initial).migrations for seed in range(20)) > 20
 
 
+@pytest.mark.slow
 def test_from_a_bad_start() -> None:
     three = explicit([[1, 0, 0], [0, 1, 0], [3, 3, 3]], [1, 1, 7], [3, 3, "3/2"])
     initial = np.tile(np.array([[3, 3, 0]], np.int32), (10, 1))
@@ -95,6 +97,7 @@ def two_pools() -> Instance:
     return pooled(pools, [[2, 1], [3, 4], [5, 2]], rewards=[2, 5, 4], workload=[2, "1/2", 1])
 
 
+@pytest.mark.slow
 def test_pools_are_drained_apart() -> None:
     referee = refereed(two_pools(), 10, 40.0, 2, reservation=2)
     assert referee.migrations > 100

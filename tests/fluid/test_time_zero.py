@@ -291,6 +291,7 @@ def test_digest_of_a_trace(tmp_path: Path) -> None:
         sized_jobs(TraceFile(path))
 
 
+@pytest.mark.slow
 def test_real_tasks_at_time_0(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The Google window with the tasks that run when it opens, under a policy of sizes."""
     folder = Path(os.environ.get("PACKPROOF_DATA", "../shared/data"))

@@ -197,6 +197,7 @@ def test_stretching_window_and_classes() -> None:
         stretched(trace, 0)
 
 
+@pytest.mark.slow
 def test_real_windows(data: Path) -> None:
     trace = read_google_table(data / "google2011_part0_attempts.csv.gz")
     done = completed(trace).arrivals

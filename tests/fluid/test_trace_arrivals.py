@@ -253,6 +253,7 @@ def test_the_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 # --- the real window ---
 
 
+@pytest.mark.slow
 def test_the_window_of_the_papers(data: Path) -> None:
     """A table of ``[simulation]`` makes the jobs that the claims make of the window."""
     path = data / "google2011_part0_attempts.csv.gz"

@@ -132,6 +132,7 @@ def claims_on_servers() -> Iterator[dict[str, Any]]:
             yield changed(document, ((part, "servers"), GONE))
 
 
+@pytest.mark.slow
 def test_claims_on_whole_servers_are_refused(tmp_path: Path) -> None:
     """Whether they are true or forged: they would pass unread."""
     convert, false = converter(), 0

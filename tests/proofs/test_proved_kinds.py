@@ -85,6 +85,7 @@ def test_both_accept_what_is_made(proved: Proved, documents: Iterator[Document],
     assert count >= least
 
 
+@pytest.mark.slow
 def test_they_agree_on_alterations(proved: Proved) -> None:
     """A part of the forgeries that `tests/checker` refuses, with the digest made anew."""
     decided = dict.fromkeys(KINDS, 0)

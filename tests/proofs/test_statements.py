@@ -105,6 +105,7 @@ WEAKER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["", *WEAKER])
 def test_a_statement_that_is_not_proved_does_not_compile(case: str, tmp_path: Path) -> None:
     text = sources()["Statements"]
@@ -113,6 +114,7 @@ def test_a_statement_that_is_not_proved_does_not_compile(case: str, tmp_path: Pa
     assert ("Error" in done.stderr) == bool(case)
 
 
+@pytest.mark.slow
 def test_a_theorem_weakened_beside_its_proof_does_not_compile(tmp_path: Path) -> None:
     text = (PROOFS / "SectionFive.v").read_text()
     start = text.index("Theorem section_5_full")

@@ -265,6 +265,7 @@ print(type(total) is CachedKernel, "theory.compiled.inside" in sys.modules, len(
 """
 
 
+@pytest.mark.slow
 def test_another_version_of_numba_runs_the_same_path_with_nothing_of_its_inner_classes(tmp_path: Path) -> None:
     (tmp_path / "untested.py").write_text(UNTESTED)
     environment = os.environ | {"NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}

@@ -103,6 +103,7 @@ def cut(seed: int, servers: int, capacity: int) -> tuple[list[int], list[int]]:
     return sizes, [jobs.count(size) for size in sizes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_jobs_that_fill_servers_are_proved_by_the_bound_of_divisible_jobs(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -117,6 +118,7 @@ def test_jobs_that_fill_servers_are_proved_by_the_bound_of_divisible_jobs(
         assert is_proved(found, sizes, jobs, 5000, most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_floats_that_stop_near_the_bound_go_on_to_full_servers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, jobs = cut(seed, 60, 5000)

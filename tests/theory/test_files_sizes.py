@@ -118,6 +118,7 @@ def test_mistakes_in_samples_name_the_line(tmp_path: Path, text: str, line: str)
     assert str(error.value).startswith(str(path))
 
 
+@pytest.mark.slow
 def test_google_memory_within_one_percent(data: Path) -> None:
     law = google_law(data, "memory")
     assert len(law.atoms) > 600

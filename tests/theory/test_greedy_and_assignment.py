@@ -237,6 +237,7 @@ def test_least_servers_state_their_limit() -> None:
         least_servers(instance, [Fraction(MOST_JOBS + 1), Fraction(3)])
 
 
+@pytest.mark.slow
 @given(instances(max_pools=2).filter(lambda i: any(i.workload)))
 def test_scaling_curves(instance: Instance) -> None:
     curve = scaling(instance)

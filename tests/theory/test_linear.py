@@ -68,6 +68,7 @@ def test_gains_below_the_tolerance_of_the_solver_count(gain: Fraction) -> None:
     assert program.solve().objective == 2
 
 
+@pytest.mark.slow
 @given(programs(), st.fractions(min_value=Fraction(1, 10**12), max_value=1))
 def test_multipliers_show_the_optimum_and_nothing_below(program: LinearProgram, less: Fraction) -> None:
     try:
@@ -225,6 +226,7 @@ def test_an_optimum_is_proved_by_multipliers_that_are_given() -> None:
     assert program.solve_basis([Fraction(1)]) is None, "a column is worth more"
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.data())
 def test_elimination(n: int, data: st.DataObject) -> None:
     row = st.lists(small, min_size=n, max_size=n)

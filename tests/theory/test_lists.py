@@ -90,6 +90,7 @@ def test_python_runs_the_same_path() -> None:
                 assert np.array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_tiny_items_beside_large_ones_are_bounded() -> None:
     """Items of less than a level of the capacity: with 5,000 units, those of up to 4."""
     small = Reduced((0, 1, 2), (5000,), ((2999,), (3,), (4,)))

@@ -140,6 +140,7 @@ def test_the_papers_uniform_laws_are_exact_from_one_cell() -> None:
         assert len(best.below.cells) == 1
 
 
+@pytest.mark.slow
 @given(laws(), st.integers(2, 5))
 def test_metamorphic_a_split_piece_is_the_same_law(law: Law, parts: int) -> None:
     rows = [(size, size, p) for size, p in law.atoms]

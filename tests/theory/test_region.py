@@ -276,6 +276,7 @@ MANY_TYPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "capacity", "demands"), MANY_TYPES)
 def test_many_types_with_few_facets_are_solved(limit: int, capacity: list[int], demands: list[list[int]]) -> None:
     """Regions of 17 to 25 types that need fewer simplices than the limit, which alone decides."""

@@ -111,6 +111,7 @@ def test_short_searches_propose_a_configuration_with_each_type(instance: Instanc
     assert all(any(k[i] for k in found) for i in paid)
 
 
+@pytest.mark.slow
 @given(instances(max_pools=3, max_types=5), st.integers(0, 2**30))
 def test_a_finer_grid_changes_nothing(instance: Instance, seed: int) -> None:
     """The same configurations on a grid of thousands of millions have the same answers, columns generated."""

@@ -233,6 +233,7 @@ def exact_distance(instance: Cluster, tasks: tuple[tuple[Fraction, ...], ...], d
     return worst
 
 
+@pytest.mark.slow
 def test_a_wrong_finish_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: exact tasks that are a little off are refused, and the allocation is not called exact."""
 
