@@ -26,6 +26,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 KINDS = {"processes", "systems", "pictures", "docs", "foreign", "soak"}
 """Folders of `tests` whose tests have the marker of the same name; those of `systems` are `processes`."""
 
+SLOW_WITHOUT_PYTEST = {"test_prices_refute_what_the_definition_says"}
+"""Slow tests of the checker, which run without pytest as well and so cannot be marked where they stand."""
+
 MOST_CPU = 3.0
 """CPU seconds that a test without a marker may take."""
 
@@ -39,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(tests) and (kind := item.path.relative_to(tests).parts[0]) in KINDS:
             item.add_marker("processes" if kind == "systems" else kind)
+        if item.name in SLOW_WITHOUT_PYTEST:
+            item.add_marker("slow")
 
 
 class CompileClock:

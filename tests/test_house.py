@@ -99,6 +99,7 @@ def test_functions_of_the_policies_ask_for_no_number_of_dimensions() -> None:
 HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "most", "free_of"),
     [

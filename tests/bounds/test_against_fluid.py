@@ -29,6 +29,7 @@ workload = 3
 """
 
 
+@pytest.mark.slow
 def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, picture = tmp_path / "i.toml", tmp_path / "p.png"
     path.write_text(SMALL)

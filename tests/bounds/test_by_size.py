@@ -147,6 +147,7 @@ def test_the_bound_is_attained_and_certified(types: int, resources: int, tmp_pat
     assert Fraction(checker.check(document)["ratio"]) == proven_bound(types)
 
 
+@pytest.mark.slow
 def test_the_ratio_is_certified_where_workloads_are_undecided(tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
     assert run(["worst", "--types", "6", "--resources", "3", "--time-limit", "0", "--certificate", str(proof)]) == 0

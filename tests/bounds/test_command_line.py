@@ -102,6 +102,7 @@ def test_control_characters_are_escaped(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_is_no_fault() -> None:
     """The answer is written into a pipe that nobody reads any more."""
     example = Path(__file__).parents[2] / "examples" / "four_types.toml"

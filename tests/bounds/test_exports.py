@@ -40,6 +40,7 @@ def documents() -> Iterator[dict[str, Any]]:
 # ---- linear programs -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(instances(max_pools=3) | explicit_instances())
 def test_solutions_of_the_program_and_its_dual_have_the_claimed_value(instance: Instance) -> None:
     for document in (

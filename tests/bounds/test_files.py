@@ -142,6 +142,7 @@ def test_links_are_followed_and_stay(here: Path) -> None:
         assert json.loads((here / "folder" / real).read_text())["kind"] == "assignment"
 
 
+@pytest.mark.slow
 def test_links_that_lead_nowhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a").symlink_to("b")
     (here / "b").symlink_to("a")

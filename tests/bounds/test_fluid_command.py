@@ -22,6 +22,7 @@ workload = { small = 8 }
 """
 
 
+@pytest.mark.slow
 def test_answer_table_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, picture = tmp_path / "path.csv", tmp_path / "path.png"
     assert run(["fluid", FOUR, "--until", "40", "--csv", str(table), "--plot", str(picture), "--json"]) == 0

@@ -201,6 +201,7 @@ SAME: dict[str, tuple[str, Callable[[random.Random], Document], Callable[[Any], 
 CASES = [(name, way) for name, (*_, ways) in SAME.items() for way in ways]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_the_same_question_has_the_same_answer(name: str, way: str, ask: Asked) -> None:
     command, drawn, essence, _ = SAME[name]

@@ -127,6 +127,7 @@ def test_without_pandas_and_without_a_view(monkeypatch: pytest.MonkeyPatch) -> N
         Strange().to_frame()
 
 
+@pytest.mark.slow
 def test_the_rooms_alone_know_no_views() -> None:
     code = (
         "import sys; from theory.greedy import solve; from theory.instance import additive;"

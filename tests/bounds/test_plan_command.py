@@ -162,6 +162,7 @@ def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) ->
     assert f"; {low} to {high} servers on 3 resampled logs)" in plan["sentence"]
 
 
+@pytest.mark.slow
 def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[str]) -> None:
     plan, text = answer(PLAN, capsys), printed(PLAN, capsys)
     room = f"Room for more: VMs of one type alone on {plan['servers']} servers"

@@ -46,6 +46,7 @@ def test_every_result_is_there_and_shows_claims_that_are() -> None:
         assert set(one.parameters[Effort.tiny]) == set(one.parameters[Effort.quick]) == set(one.parameters[Effort.full])
 
 
+@pytest.mark.slow
 def test_files_and_resuming(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["reproduce", "ps-dsf/figure-4", "--out", str(tmp_path), "--json"]
     assert run(command) == 0
@@ -84,6 +85,7 @@ def counted() -> Iterator[list[int]]:
     REGISTRY[one.id] = one
 
 
+@pytest.mark.slow
 def test_changed_parameters_are_computed_again(counted: list[int], tmp_path: Path) -> None:
     one = REGISTRY["ps-dsf/figure-5"]
     for _ in range(2):
@@ -145,6 +147,7 @@ def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
         reproductions(["nothing like it at all"])
 
 
+@pytest.mark.slow
 def test_answers_have_their_schemas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import jsonschema
 

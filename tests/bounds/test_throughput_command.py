@@ -42,6 +42,7 @@ def test_exact_law(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["vqs_lost"] == 0
 
 
+@pytest.mark.slow
 def test_bracket_certificate_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof, picture = tmp_path / "proof.json", tmp_path / "picture.png"
     found = answer([MIXED, "--gap", "0.02", "--certificate", str(proof), "--plot", str(picture)], capsys)

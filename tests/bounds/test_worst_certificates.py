@@ -40,6 +40,7 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "digest": checker.digest(document)}
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(instances(max_pools=3) | explicit_instances())
 def test_what_is_made_is_accepted(instance: Instance) -> None:
@@ -120,6 +121,7 @@ def test_the_order_of_types_belongs_to_the_claim() -> None:
         checker.check(signed(swapped))
 
 
+@pytest.mark.slow
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given_, out, made = tmp_path / "i.toml", tmp_path / "w.toml", tmp_path / "c.json"
     write_instance(given_, four_types())

@@ -173,6 +173,7 @@ def nodes_of(law: Gamma, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(s) / law.rate, weight / weight.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [pytest.param(-0.1, marks=pytest.mark.soak), 0.5])
 def test_exact_moments_are_quadratures(kappa: float) -> None:
     """Laws by a quadrature of their own: every mu has its own rates, times and first visits."""
@@ -195,6 +196,7 @@ def test_exact_moments_are_quadratures(kappa: float) -> None:
 SHAPES, KAPPAS, TIMES = (0.3, 1.0, 5.0), (0.0, 0.5, 1.0, 2.5), (0.1, 26280.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "kappa", "t"),
     [

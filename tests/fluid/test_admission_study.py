@@ -67,6 +67,7 @@ def test_tuned_thresholds_are_those_of_the_exact_chain(sla: float, exact_shares:
     assert tuning.safe.threshold <= tuning.policy.threshold == tuning.judged[-1][0]
 
 
+@pytest.mark.slow
 def test_a_threshold_that_misses_the_sla_is_seldom_called_safe(exact_shares: list[float]) -> None:
     """An SLA just below the share at 8 cores: the estimate is often wrong there, the safe one in 2.5 % at most.
 
@@ -83,6 +84,7 @@ def test_a_threshold_that_misses_the_sla_is_seldom_called_safe(exact_shares: lis
     assert sum(one.safe is not None for one in tunings) >= 15, "and one that meets it is found"
 
 
+@pytest.mark.slow
 def test_more_worlds_until_half_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
     def tuned(**limits: float) -> Tuned:
         return tune(TINY, AdmissionPolicy("zeroth"), 0.05, 300.0, seed=1, steps=4, **limits)  # type: ignore[arg-type]

@@ -234,6 +234,7 @@ def conserved(scenario: LossScenario) -> Any:
     return watch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dra", "dra-preemption", "power-of-d", "static", "first-fit", "best-fit"])
 @pytest.mark.parametrize("law", [Law(), Law("log-normal", 2.0)], ids=lambda law: law.name)
 def test_conservation_and_two_speeds(name: str, law: Law) -> None:

@@ -313,6 +313,7 @@ def vm_logs(draw: st.DrawFn) -> tuple[str, list[tuple[int, int, str]]]:
     return "start,end,type\n" + "\n".join(lines) + "\n", sorted(rows, key=lambda row: (row[0], row[2], row[1]))
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(vm_logs(), st.sampled_from([[((8, 8), 1)], [((4, 8), 1), ((8, 4), 2)]]), st.sampled_from([1.0, 0.9, 0.5]))
 def test_plans_are_those_of_a_replay(

@@ -181,6 +181,7 @@ def test_batches_in_closed_form() -> None:
         assert simulate("max-weight-local", one, replications=REPLICATIONS, seed=8).queue(LEVEL).holds(exact)
 
 
+@pytest.mark.slow
 def test_the_geometric_queue_in_closed_form() -> None:
     for a, s in ((0.1, 0.3), (0.3, 0.5), (0.5, 0.6)):
         law = slotted_law(policy("vqs"), np.array([1]), 1, 1, np.array([a]), np.array([s]), 200)

@@ -67,6 +67,7 @@ def test_from_a_bad_start() -> None:
     assert refereed(three, 25, 10.0, 2, initial=mixed, reservation=4).row > 500
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(instances(max_types=4, max_resources=2), st.integers(1, 7), st.integers(0, 5), st.integers(0, 2**32))
 def test_on_any_instance(instance: Instance, servers: int, g: int, seed: int) -> None:

@@ -48,6 +48,7 @@ def test_both_accept_what_is_made(proved: Proved) -> None:
         assert proved(document) == "accepted"
 
 
+@pytest.mark.slow
 def test_they_agree_on_alterations(proved: Proved) -> None:
     decided = 0
     for document, path in alterations(400):

@@ -39,6 +39,7 @@ def test_feasible_and_maximal(instance: Instance) -> None:
     assert maximal(space).tolist() == [list(k) for k in top]
 
 
+@pytest.mark.slow
 @given(instances() | explicit_instances(), st.data())
 def test_max_reward_is_the_greatest_of_definition_2_2(instance: Instance, data: st.DataObject) -> None:
     space, u = instance.pools[0].space, instance.rewards

@@ -38,6 +38,7 @@ def programs(draw: st.DrawFn) -> LinearProgram:
     return program
 
 
+@pytest.mark.slow
 @given(programs())
 def test_basis_and_simplex_agree(program: LinearProgram) -> None:
     try:

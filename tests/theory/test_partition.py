@@ -99,6 +99,7 @@ def test_supportable_is_the_configuration_program_of_all_configurations(seed: in
     assert all(sum(y * n for y, n in zip(best.prices, map(int, k), strict=True)) <= 1 for k in rows)
 
 
+@pytest.mark.slow
 @given(laws())
 def test_bounds_are_in_order_and_close_in(law: Law) -> None:
     found = list(brackets(law, F(1, 10)))

@@ -85,6 +85,7 @@ def test_boxes_and_simplices(types: int) -> None:
     assert len(simplex.vertices) == types
 
 
+@pytest.mark.slow
 @given(some, st.data())
 def test_intensity_is_the_worst_facet_and_headroom_the_nearest(instance: Instance, data: st.DataObject) -> None:
     region, program = region_facets(instance), CapacityProgram(instance)
@@ -107,6 +108,7 @@ def test_intensity_is_the_worst_facet_and_headroom_the_nearest(instance: Instanc
             assert extra == min(gaps)
 
 
+@pytest.mark.slow
 @given(some, st.data())
 def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance, data: st.DataObject) -> None:
     width = len(instance.types)
@@ -153,6 +155,7 @@ def test_many_types_on_several_pools(pools: int, monkeypatch: pytest.MonkeyPatch
     assert CapacityProgram(instance).intensity().value == value
 
 
+@pytest.mark.slow
 @given(some, st.data())
 def test_intensity_is_a_gauge(instance: Instance, data: st.DataObject) -> None:
     width = len(instance.types)
@@ -254,6 +257,7 @@ def test_limits_and_bad_questions() -> None:
         region_slice(additive([6], [[4], [1], [2]], workload=[0, 0, 4]), 0, 1)
 
 
+@pytest.mark.slow
 def test_far_too_many_facets_are_refused_at_the_limit_with_what_was_spent() -> None:
     instance = additive([60], [[p] for p in range(3, 23)])
     for limit in (1000, 20_000):
@@ -302,6 +306,7 @@ def test_no_workload() -> None:
     assert [stable_servers(Fraction(n, 2), 3) for n in range(4)] == [1, 2, 4, 5]
 
 
+@pytest.mark.slow
 @given(some, st.data())
 def test_a_slice_is_the_region_in_its_plane(instance: Instance, data: st.DataObject) -> None:
     assume(len(instance.types) > 1)
