@@ -98,7 +98,9 @@ def test_tutorial(browser: Browser, shot: Path) -> None:
     browser.picture(shot / "tutorial.png")
     assert browser.do(BROKEN_PICTURES) == []
     assert browser.do("document.querySelectorAll('.katex').length") > 0
-    assert "ratio            449/515" in browser.do("document.querySelector('article').innerText")
+    # what a tutorial prints is there where it was run (`make docs`, without TUTORIALS=off)
+    if 'class="cell_output' in (HTML / "tutorials" / "what-greedy-keeps.html").read_text(encoding="utf-8"):
+        assert "ratio            449/515" in browser.do("document.querySelector('article').innerText")
     browser.do("window.scrollTo(0, document.body.scrollHeight / 2)")
     browser.picture(shot / "tutorial-middle.png")
     assert browser.do("document.querySelectorAll('a.reference.download[href$=\".ipynb\"]').length") == 1
