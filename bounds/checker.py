@@ -26,8 +26,8 @@ from math import gcd, lcm
 from operator import itemgetter, mul
 from typing import Any, TypeVar
 
-FORMATS = ("packproof/1", "packproof/2")
-"""Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
+FORMAT = "packproof/2"
+"""The format that this checker reads."""
 BUDGET = 40_000_000
 """Units of work that one document may take, of a tenth of a microsecond, and a quarter where machines are slow: 10 s at
 most. It bounds the memory too, since every cell of a table is a unit."""
@@ -189,8 +189,8 @@ def load(text: str) -> dict[str, Any]:
         )
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(document, dict) or document.get("format") not in FORMATS:
-        raise Unreadable(f"expected a certificate with format {' or '.join(FORMATS)}")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Unreadable(f"expected a certificate with format {FORMAT}")
     return document
 
 
@@ -576,17 +576,12 @@ def _checked(document: dict[str, Any]) -> dict[str, Any]:
     )
     require(signed == digest(document), "the digest does not belong to the document")
     require(isinstance(kind, str) and kind in KINDS, "the kind of certificate is unknown")
-    require(form in FORMATS, "the format is unknown")
-    if kind == "assignment":
-        check_assignment(instance, evidence, claims, lists_ends=form == FORMATS[1])
-    else:
-        later = kind in ("worst", "packing", "rule", "fair-share")  # kinds that came with the second format
-        require(form == FORMATS[later], "the format is not that of the kind of certificate")
-        KINDS[kind](instance, evidence, claims)
+    require(form == FORMAT, "the format is unknown")
+    KINDS[kind](instance, evidence, claims)
     return dict(claims)
 
 
-def check_assignment(instance: Any, evidence: Any, claims: Any, *, lists_ends: bool) -> None:
+def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify greedy and optimal reward, their ratio and the guarantees (and whole servers, where claimed)."""
     m = model(instance)
     permutation, stages, columns, slot_prices, server_prices, servers = fields(
@@ -596,7 +591,7 @@ def check_assignment(instance: Any, evidence: Any, claims: Any, *, lists_ends: b
         claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
     )
     run = greedy_run(m, ordered(m, permutation))
-    compare_stages(m, run, items(stages, "evidence.stages"), lists_ends)
+    compare_stages(m, run, items(stages, "evidence.stages"))
     reward = add_up(stage.fraction * total(m.rewards, stage.slots) for stage in run)
     require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
     best = rational(optimal, "claims.optimal")
@@ -621,7 +616,7 @@ def ordered(m: Model, permutation: Any) -> list[int]:
     return [place[name] for name in names]
 
 
-def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bool) -> None:
+def compare_stages(m: Model, run: list[Stage], stages: list[Any]) -> None:
     """Require that the listed stages are those of the greedy run."""
     require(len(stages) == len(run), "the number of greedy stages is not right")
     for claimed, stage in pairs(stages, run):
@@ -630,8 +625,7 @@ def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bo
         found = [m.configuration(k, "a greedy configuration") for k in by_pool]
         require(found == stage.configurations, "a greedy configuration is not MaxReward of the types left")
         require(rational(fraction, "a fraction") == stage.fraction, "a greedy fraction is not right")
-        expected = stage.exhausts if lists_ends else next(iter(stage.exhausts), None)
-        require(exhausts == expected, "a stage does not exhaust what it says")
+        require(exhausts == stage.exhausts, "a stage does not exhaust what it says")
 
 
 def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, Fraction]:

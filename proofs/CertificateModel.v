@@ -123,7 +123,6 @@ Record certificate := Certificate {
   model : instance;
   order : list nat;                               (* the order in which types are exhausted *)
   listed : list (list (list Z) * Q * list nat);   (* stages: configurations by pool, fraction, types exhausted *)
-  every_end : bool;                               (* whether all types that a stage exhausts are listed, or one *)
   columns : list (list (list Z * Q));             (* the optimal assignment, by pool *)
   slot_prices : list Q;
   server_prices : list Q;

@@ -201,9 +201,9 @@ Proof.
   - auto.
 Qed.
 
-Definition same_stage (every : bool) (a : stage * list nat) (b : list (list Z) * Q * list nat) : bool :=
+Definition same_stage (a : stage * list nat) (b : list (list Z) * Q * list nat) : bool :=
   forall2b (forall2b Z.eqb) (confs (fst a)) (fst (fst b)) && Qeq_bool (frac (fst a)) (snd (fst b))
-  && forall2b Nat.eqb (if every then snd a else firstn 1 (snd a)) (snd b).
+  && forall2b Nat.eqb (snd a) (snd b).
 
 Definition check (c : certificate) : bool :=
   let m := model c in
@@ -216,7 +216,7 @@ Definition check (c : certificate) : bool :=
       let jobs := slots (types m) (concat (columns c)) in
       let '(product, stagewise) := guarantees m st in
       Nat.eqb (length (order c)) (types m)
-      && forall2b (same_stage (every_end c)) stages (listed c)
+      && forall2b same_stage stages (listed c)
       && greedy_run_b m z st
       && Qeq_bool (earned m st) (greedy_reward c)
       && columns_b m 1 (columns c)

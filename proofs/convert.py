@@ -46,16 +46,11 @@ def converted(document: dict[str, Any]) -> str:
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
     checker.require(signed == checker.digest(document), "the digest does not belong to the document")
-    checker.require(form in checker.FORMATS, "the format is unknown")
-    if not isinstance(kind, str) or kind not in ("assignment", *KINDS):
+    checker.require(form == checker.FORMAT, "the format is unknown")
+    if not isinstance(kind, str) or kind not in KINDS:
         known = "an assignment, a region, a throughput or an allocation"
         raise checker.Unreadable(f"expected a certificate of {known}, got {kind!r}")
-    if kind == "assignment":
-        lines = assignment(instance, evidence, claims, every_end=form == checker.FORMATS[1])
-    else:
-        checker.require(form == checker.FORMATS[0], "the format is not that of the kind of certificate")
-        lines = KINDS[kind](instance, evidence, claims)
-    return "\n".join([kind, *lines]) + "\n"
+    return "\n".join([kind, *KINDS[kind](instance, evidence, claims)]) + "\n"
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
@@ -84,8 +79,8 @@ def rationals(values: Sequence[Any], least: int | None = None) -> list[Fraction]
 # ---- assignments and regions ----------------------------------------------------------------------------------------
 
 
-def assignment(instance: Any, evidence: Any, claims: Any, *, every_end: bool) -> list[str]:
-    """Return the lines of an assignment; in the first format a stage names one of the types that it exhausts."""
+def assignment(instance: Any, evidence: Any, claims: Any) -> list[str]:
+    """Return the lines of an assignment."""
     m = checker.model(instance)
     if any(isinstance(table, dict) and "servers" in table for table in (evidence, claims)):
         raise checker.Unreadable("the proved checker does not check claims on whole servers (solve without --servers)")
@@ -93,11 +88,10 @@ def assignment(instance: Any, evidence: Any, claims: Any, *, every_end: bool) ->
         evidence, "evidence", "permutation", "stages", "columns", "slot_prices", "server_prices"
     )
     rewards = checker.fields(claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise")
-    listed = [stage_line(m, stage, every_end) for stage in checker.items(stages, "evidence.stages")]
+    listed = [stage_line(m, stage) for stage in checker.items(stages, "evidence.stages")]
     return [
         *model_lines(m),
         f"order {counted(checker.ordered(m, permutation))}",
-        f"ends {'all' if every_end else 'one'}",
         f"stages {len(listed)}",
         *listed,
         "columns",
@@ -145,12 +139,11 @@ def pool_line(pool: checker.Pool) -> str:
     return f"{pool.share} additive {counted(pool.capacity)} {flat(pool.demands)}"
 
 
-def stage_line(m: checker.Model, stage: Any, every_end: bool) -> str:
+def stage_line(m: checker.Model, stage: Any) -> str:
     """Return the fraction of a greedy stage, the configurations by pool, and the types that it exhausts."""
     configurations, fraction, exhausts = checker.fields(stage, "a stage", "configurations", "fraction", "exhausts")
     found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
-    one = [] if exhausts is None else [exhausts]
-    names = checker.items(exhausts, "exhausts") if every_end else one
+    names = checker.items(exhausts, "exhausts")
     checker.require(all(isinstance(name, str) and name in m.names for name in names), "an exhausted type is unknown")
     ended = [m.names.index(name) for name in names]
     slots = [s for k in found for s in k]
@@ -284,7 +277,7 @@ def read_stage(m: checker.Share, stage: Any) -> tuple[list[dict[str, Fraction]],
     return rows, [worth.get(user, Fraction(0)) for user in m.users]
 
 
-KINDS = {"region": region, "throughput": throughput, "allocation": allocation}
+KINDS = {"assignment": assignment, "region": region, "throughput": throughput, "allocation": allocation}
 
 
 def main(arguments: Sequence[str]) -> int:

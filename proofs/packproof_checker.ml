@@ -95,7 +95,6 @@ let instance input =
 let assignment input =
   let types, pools, model = instance input in
   let order = named input "order" (fun () -> indices input) in
-  let every_end = named input "ends" (fun () -> choice input [ ("all", true); ("one", false) ]) in
   let stage () =
     let share = fraction input in
     let configurations = times pools (fun () -> integers input types) in
@@ -111,7 +110,7 @@ let assignment input =
   let ratio = fraction input in
   let guarantee = fraction input in
   let guarantee_stagewise = fraction input in
-  check { model; order; listed; every_end; columns; slot_prices; server_prices; greedy_reward; optimal_reward; ratio;
+  check { model; order; listed; columns; slot_prices; server_prices; greedy_reward; optimal_reward; ratio;
           guarantee; guarantee_stagewise }
 
 let yes_or_no = [ ("1", true); ("0", false) ]

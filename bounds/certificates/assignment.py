@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.certificates.document import SECOND_FORMAT, by_pool, by_type, columns_document, signed, slots
+from bounds.certificates.document import by_pool, by_type, columns_document, signed, slots
 from theory.errors import expect
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
@@ -77,4 +77,4 @@ def assignment_certificate(
             "least": least.priced,
             "most": least.upper,
         }
-    return signed("assignment", instance_document(instance), evidence, claims, SECOND_FORMAT)
+    return signed("assignment", instance_document(instance), evidence, claims)

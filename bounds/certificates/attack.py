@@ -16,7 +16,7 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Judged, in_order
 from bounds.adversary.items import Items, numbered
 from bounds.certificates.allocation import stages_document, tasks_document
-from bounds.certificates.document import SECOND_FORMAT, by_pool, by_type, columns_document, signed
+from bounds.certificates.document import by_pool, by_type, columns_document, signed
 from theory.errors import InputError
 from theory.files.clusters import cluster_document
 from theory.files.instances import instance_document
@@ -79,7 +79,6 @@ def _rule(case: Numbers, evidence: dict[str, Any]) -> dict[str, Any]:
             "optimal": text(best.reward),
             "ratio": text(evidence["reward"] / best.reward),
         },
-        SECOND_FORMAT,
     )
 
 
@@ -107,7 +106,6 @@ def _packing(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
             "bound": text(intensity.value),
             "ratio" if least == most else "ratio_at_most": text(Fraction(most, bins)),
         },
-        SECOND_FORMAT,
     )
 
 
@@ -138,5 +136,4 @@ def _fair_share(shape: Shape, evidence: dict[str, Any]) -> dict[str, Any]:
             "fair": text(due[n]),
             "ratio": text(has[n] / due[n]),
         },
-        SECOND_FORMAT,
     )

@@ -18,18 +18,13 @@ if TYPE_CHECKING:
 
 MOST = 3 * checker.BUDGET  # units of work after which the count of what verifying takes ends: about twenty seconds
 
-FORMAT, SECOND_FORMAT = "packproof/1", "packproof/2"
-"""In the second one ``exhausts`` of a stage lists every type that ends with it; before, it named one of them."""
 
-
-def signed(
-    kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any], form: str = FORMAT
-) -> dict[str, Any]:
+def signed(kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any]) -> dict[str, Any]:
     """Put a certificate together, numbers as integers or exact text, and add its digest.
 
     The digest is SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
     """
-    document = {"format": form, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
+    document = {"format": checker.FORMAT, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}

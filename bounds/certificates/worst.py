@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.adversary.workload import Refutation
-from bounds.certificates.document import SECOND_FORMAT, columns_document, signed
+from bounds.certificates.document import columns_document, signed
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.instance import Instance
@@ -38,7 +38,7 @@ def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]
         "columns": columns_document(instance, optimal.columns),
         "orders": _orders(instance, refuted, ()),
     }
-    return signed("worst", instance_document(instance), evidence, {"ratio": text(solution.ratio)}, SECOND_FORMAT)
+    return signed("worst", instance_document(instance), evidence, {"ratio": text(solution.ratio)})
 
 
 def _orders(instance: Instance, refuted: Refutation, exhausted: tuple[int, ...]) -> dict[str, Any]:

@@ -25,9 +25,9 @@ Document = dict[str, Any]
 CHECKER = Path(checker.__file__)
 
 
-def signed(kind: Any, instance: Any, evidence: Any, claims: Any, form: str = "packproof/1") -> Document:
+def signed(kind: Any, instance: Any, evidence: Any, claims: Any) -> Document:
     """Return a document with its digest."""
-    document = {"format": form, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
+    document = {"format": checker.FORMAT, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     return {**document, "digest": checker.digest(document)}
 
 
@@ -161,7 +161,7 @@ def test_an_unknown_kind_is_refused(kind: Any) -> None:
 
 def test_numerals_beyond_what_python_reads() -> None:
     with pytest.raises(checker.Unreadable, match="4,000 digits"):
-        checker.load('{"format": "packproof/1", "n": 1' + "0" * 4200 + "}")
+        checker.load('{"format": "packproof/2", "n": 1' + "0" * 4200 + "}")
     for digits in (4000, 4300, 4301, 9999):
         assert checker.rational("1" + "0" * (digits - 1), "it") == 10 ** (digits - 1)
     for wrong in ("1" * 100_001, "-0", "00", "01", "1/01", "2/4", "3/1", "1/0", "0/1", "+1", "1/-2", "٣", "1\n"):

@@ -51,9 +51,9 @@ def verdict(document: Document, budget: int = checker.BUDGET) -> str:
     return ""
 
 
-def document(kind: str, instance: Any, evidence: Any, claims: Any, form: str = "packproof/1") -> Document:
+def document(kind: str, instance: Any, evidence: Any, claims: Any) -> Document:
     """Return a signed certificate."""
-    parts = {"format": form, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
+    parts = {"format": checker.FORMAT, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     return signed(parts)
 
 

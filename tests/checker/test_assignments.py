@@ -41,7 +41,7 @@ def contended() -> Document:
         "guarantee": "3/4",
         "guarantee_stagewise": "11/12",
     }
-    return document("assignment", instance, evidence, claims, "packproof/2")
+    return document("assignment", instance, evidence, claims)
 
 
 def overstated(honest: Document, columns: list[tuple[str, str]], optimal: str, ratio: str) -> Document:
@@ -269,7 +269,7 @@ def test_a_pool_without_a_server() -> None:
     whole = {"servers": 1, "greedy": "0", "least": 5, "most": 5}
     claims = {**dict.fromkeys(("ratio", "guarantee", "guarantee_stagewise"), "1"), "servers": whole}
     claims |= {"greedy": "1/5", "optimal": "1/5"}
-    honest = document("assignment", {"server": pools, "type": kinds}, evidence, claims, "packproof/2")
+    honest = document("assignment", {"server": pools, "type": kinds}, evidence, claims)
     assert not verdict(honest)
     idle = {"configurations": {"a": {}, "b": {"t": 1}}, "servers": {"a": 1, "b": 0}}
     refused("a stage comes after greedy placement has ended", changed(honest, (stages, [idle])))

@@ -27,7 +27,7 @@ def beyond(units: int) -> str:
 
 
 def test_the_limits_are_as_published() -> None:
-    assert checker.FORMATS == ("packproof/1", "packproof/2")
+    assert checker.FORMAT == "packproof/2"
     assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (40_000_000, 2**26, 4000)
     assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**8)
     assert (checker.MAX_SIMPLICES, checker.MAX_PIVOTS) == (10**5, 50)
@@ -36,7 +36,14 @@ def test_the_limits_are_as_published() -> None:
 def test_a_certificate_is_a_table_with_a_format() -> None:
     assert checker.load('{"format": "packproof/2", "a": [1, "x", null, true]}')["a"] == [1, "x", None, True]
     assert checker.load(json.dumps(ONE)) == ONE
-    for text in ("[]", "{}", '"packproof/1"', '{"format": "packproof/3"}', '{"format": 1}'):
+    for text in (
+        "[]",
+        "{}",
+        '"packproof/2"',
+        '{"format": "packproof/1"}',
+        '{"format": "packproof/3"}',
+        '{"format": 1}',
+    ):
         assert refusal(lambda text=text: checker.load(text), checker.Unreadable).startswith("expected a certificate")
     for text in ("", "{", "[" * 100_000, "nul", "{'a': 1}"):
         assert "not well-formed JSON: " in refusal(lambda text=text: checker.load(text), checker.Unreadable)
@@ -44,9 +51,9 @@ def test_a_certificate_is_a_table_with_a_format() -> None:
 
 def test_numbers_in_json_are_whole() -> None:
     for literal in ("1.5", "1e3", "NaN", "Infinity", "-Infinity", "1." + "5" * 60):
-        text = f'{{"format": "packproof/1", "n": {literal}}}'
+        text = f'{{"format": "packproof/2", "n": {literal}}}'
         assert refusal(lambda text=text: checker.load(text)) == f"the number {literal[:40]} is not exact text"
-    text = '{{"format": "packproof/1", "n": {}}}'
+    text = '{{"format": "packproof/2", "n": {}}}'
     longest = "9" * checker.MAX_DIGITS
     assert checker.load(text.format(longest))["n"] == 10**checker.MAX_DIGITS - 1
     reason = refusal(lambda: checker.load(text.format(longest + "9")), checker.Unreadable)
@@ -54,7 +61,7 @@ def test_numbers_in_json_are_whole() -> None:
 
 
 def test_a_key_that_stands_twice() -> None:
-    text = '{"format": "packproof/1", "x": {"a": 1, "a": 1}}'
+    text = '{"format": "packproof/2", "x": {"a": 1, "a": 1}}'
     assert refusal(lambda: checker.load(text)) == "a key stands twice in one object"
 
 
@@ -166,20 +173,12 @@ def test_whole_numbers_names_lists_and_tables() -> None:
         assert refusal(lambda value=value: checker.fields(value, "it", "a", "b")) == "it is no table"
 
 
-def test_the_kind_and_the_format_belong_together() -> None:
+def test_there_is_one_format_and_there_are_eight_kinds() -> None:
     for name, document in CERTIFICATES.items():
-        is_assignment = document["kind"] == "assignment"
-        second = ("assignment", "worst", "packing", "rule", "fair-share")
-        assert document["format"] == f"packproof/{1 + (document['kind'] in second)}", name
-        for form in ("packproof/1", "packproof/2", "packproof/3", None, 1):
-            if form != document["format"] and not (is_assignment and form == "packproof/1"):
-                reason = refusal(
-                    lambda form=form, document=document: checker.check(changed(document, (("format",), form)))
-                )
-                known = form in checker.FORMATS
-                assert reason == (
-                    "the format is not that of the kind of certificate" if known else "the format is unknown"
-                )
+        assert document["format"] == "packproof/2", name
+        for form in ("packproof/1", "packproof/3", None, 2):
+            reason = refusal(lambda form=form, document=document: checker.check(changed(document, (("format",), form))))
+            assert reason == "the format is unknown"
     for kind in ("x", None, [], {}, 3, "Region"):
         reason = refusal(lambda kind=kind: checker.check(changed(ONE, (("kind",), kind))))
         assert reason == "the kind of certificate is unknown"
@@ -189,20 +188,15 @@ def test_the_kind_and_the_format_belong_together() -> None:
     assert refusal(lambda: checker.check({**ONE, "more": 1})).startswith("the document does not have")
 
 
-def test_the_first_format_names_one_type_that_a_stage_exhausts() -> None:
-    for name, document in CERTIFICATES.items():
-        if document["kind"] == "assignment":
-            stages = document["evidence"]["stages"]
-            ends = [next(iter(stage["exhausts"]), None) for stage in stages]
-            old = [{**stage, "exhausts": end} for stage, end in zip(stages, ends, strict=True)]
-            assert checker.check(changed(document, (("format",), "packproof/1"), (("evidence", "stages"), old))), name
-            if stages:
-                assert "exhaust" in refusal(
-                    lambda document=document: checker.check(changed(document, (("format",), "packproof/1")))
-                )
-                assert "exhaust" in refusal(
-                    lambda document=document, old=old: checker.check(changed(document, (("evidence", "stages"), old)))
-                )
+def test_a_stage_lists_every_type_that_it_exhausts() -> None:
+    for document in CERTIFICATES.values():
+        if document["kind"] == "assignment" and (stages := document["evidence"]["stages"]):
+            ends = [next(iter(stage["exhausts"]), None) for stage in stages]  # the name of one, in place of a list
+            other = [{**stage, "exhausts": end} for stage, end in zip(stages, ends, strict=True)]
+            reason = refusal(
+                lambda document=document, other=other: checker.check(changed(document, (("evidence", "stages"), other)))
+            )
+            assert "exhaust" in reason
 
 
 def test_the_claims_are_returned_and_the_budget_ends_with_the_document() -> None:
@@ -265,7 +259,7 @@ def test_the_command() -> None:
         path.write_text("{}")
         code, out, err = status(str(path))
         assert (code, out) == (2, "")
-        assert err == f"{path}: expected a certificate with format packproof/1 or packproof/2\n"
+        assert err == f"{path}: expected a certificate with format packproof/2\n"
         code, out, err = status(str(path) + "\n")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"{path}\\n: ")
@@ -281,7 +275,7 @@ def test_a_fault_of_the_checker_is_told_in_short() -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "c.json"
-            document = {"format": "packproof/1", "kind": "region", "instance": 0, "evidence": 0, "claims": {}}
+            document = {"format": "packproof/2", "kind": "region", "instance": 0, "evidence": 0, "claims": {}}
             path.write_text(json.dumps(signed(document)))
             code, out, err = status(str(path))
     finally:

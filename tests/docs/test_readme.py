@@ -26,32 +26,34 @@ def test_links() -> None:
         assert (ROOT / target).exists(), target
 
 
-def test_the_first_answer_is_what_the_program_prints(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+BLOCKS = re.findall(r"^```(?:bash|console)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SHOWN = re.findall(r"^\$ packproof (.+)\n((?:(?!\$ ).+\n)*)", "".join(BLOCKS), re.MULTILINE)
+"""Commands with the beginning of what they print."""
+
+COMMANDS = [(command, "") for command in re.findall(r"\| `packproof ([^`]+)` \|", README)]
+COMMANDS += [(command, "") for command in re.findall(r"^packproof (.+)$", "".join(BLOCKS), re.MULTILINE)]
+
+
+@pytest.mark.parametrize(("command", "output"), [*SHOWN, *COMMANDS], ids=lambda text: text.partition(" -")[0])
+def test_commands_run(
+    command: str, output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    block = re.search(r"```console\n\$ packproof (.*)\n((?:.*\n)*?)```", README)
-    assert block is not None
-    assert README[: block.end()].count("\n") <= 40, "the first answer stands on the first screen"
-    assert run(shlex.split(block[1])) == 0
-    assert capsys.readouterr().out.startswith(block[2])
+    assert run(shlex.split(command)) == 0
+    printed = capsys.readouterr().out
+    assert printed
+    assert printed.startswith(output)
 
 
-COMMANDS = re.findall(r"\| `packproof ([^`]+)` \|", README)
-LONG = ("attack", "worst --types", "simulate")
-"""Commands that take long, or compile: their own tests run them."""
+def test_the_first_screen_has_the_two_commands_and_an_answer() -> None:
+    first = "\n".join(README.splitlines()[:40])
+    assert "```bash\nmake verify\nmake test\n```" in first
+    assert "$ packproof " in first
 
 
 def test_every_command_is_named() -> None:
     for name in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
         assert f"`packproof {name}" in README or f"$ packproof {name}" in README, name
-
-
-@pytest.mark.parametrize("command", [one for one in COMMANDS if not one.startswith(LONG)])
-def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
-    assert run(shlex.split(command)) == 0
-    assert capsys.readouterr().out
 
 
 def parsed(command: Any, words: list[str]) -> None:
@@ -64,10 +66,9 @@ def parsed(command: Any, words: list[str]) -> None:
 
 
 def test_every_command_is_one_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those that the other tests do not run: all in code, in blocks and in sentences."""
+    """Also those in sentences, which name files of the reader."""
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"^```(?:bash|console)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    commands = re.findall(r"^(?:\$ )?packproof (.+)$", "".join(blocks), re.MULTILINE)
+    commands = re.findall(r"^(?:\$ )?packproof (.+)$", "".join(BLOCKS), re.MULTILINE)
     commands += re.findall(r"`packproof ([^`\s]+ [^`]+)`", README)
     assert len(commands) > 25
     for command in commands:

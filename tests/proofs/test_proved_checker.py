@@ -149,11 +149,15 @@ def test_claims_on_whole_servers_are_refused(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
-def test_the_old_format(proved: Proved) -> None:
+def test_types_that_end_with_a_stage(proved: Proved) -> None:
     document = certificate(additive([2, 2], [[1, 0], [0, 1]]), None)
-    document["format"] = "packproof/1"
     (stage,) = document["evidence"]["stages"]
-    for exhausts, expected in (("t1", "accepted"), ("t2", "refused"), (None, "refused")):
+    for exhausts, expected in (
+        (["t1", "t2"], "accepted"),
+        (["t1"], "refused"),
+        (["t2", "t1"], "refused"),
+        ([], "refused"),
+    ):
         stage["exhausts"] = exhausts
         assert proved(signed(document)) == python(document) == expected
 

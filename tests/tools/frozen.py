@@ -16,7 +16,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from bounds.checker import digest
 from bounds.cli import run
 from fluid.simulation.runner import Runner
 from tests.frozen.cases import CASES, PATHS
@@ -68,23 +67,11 @@ def packed(value: Any) -> Any:
     if isinstance(answer, dict) and "log" in answer:
         answer = {**answer, "log": [list(row.values()) for row in answer["log"]]}
     files = {
-        name: text if not name.endswith(".json") else sha256(_in_first_format(text).encode()).hexdigest()
+        name: text if not name.endswith(".json") else sha256(text.encode()).hexdigest()
         for name, text in value.items()
         if name != "answer"
     }
     return {"answer": answer, **files}
-
-
-def _in_first_format(text: str) -> str:
-    """Return a certificate as format 1 had it: there a stage named one of the types that end with it."""
-    document = json.loads(text)
-    if document["format"] == "packproof/2":
-        document["format"] = "packproof/1"
-        for stage in document["evidence"]["stages"]:
-            stage["exhausts"] = next(iter(stage["exhausts"]), None)
-        document["digest"] = digest(document)
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return text
 
 
 def paths_as_python() -> None:

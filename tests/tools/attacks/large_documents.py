@@ -157,7 +157,7 @@ def many_orders() -> Document:
     columns = [{"pool": "s", "configuration": {"t6": 1}, "fraction": "1"}]
     permutation = [f"t{j}" for j in range(7)]
     evidence = {"permutation": permutation, "columns": columns, "orders": orders(list(range(7)), [])}
-    return signed("worst", instance, evidence, {"ratio": "1"}, "packproof/2")
+    return signed("worst", instance, evidence, {"ratio": "1"})
 
 
 def cluster(users: int, servers: int, resources: int, mechanism: str, stages: list[Document] | None) -> Document:
