@@ -27,7 +27,9 @@ def test_links() -> None:
 
 
 BLOCKS = re.findall(r"^```(?:bash|console)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-SHOWN = re.findall(r"^\$ packproof (.+)\n((?:(?!\$ ).+\n)*)", "".join(BLOCKS), re.MULTILINE)
+SHOWN = [
+    pair for block in BLOCKS for pair in re.findall(r"^\$ packproof (.+)\n((?:(?!\$ ).+\n)*)", block, re.MULTILINE)
+]
 """Commands with the beginning of what they print."""
 
 COMMANDS = [(command, "") for command in re.findall(r"\| `packproof ([^`]+)` \|", README)]
