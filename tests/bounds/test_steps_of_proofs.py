@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
+from math import log, log1p
 
 import numpy as np
+import pytest
 
-from bounds.results.instances import one_resource_family, one_resource_inserted
+from bounds.results.instances import one_resource_family, one_resource_inserted, one_resource_member
+from bounds.results.packproof import all_types
+from bounds.results.packproof.all_types import chain_of, exceeds, hard_steps, steps_hold
 from bounds.results.packproof.existence import divided
-from bounds.results.packproof.five_types import BY_HAND, Cases, lost_by, two_types_hold
-from bounds.results.packproof.one_resource import is_in_a_case
+from bounds.results.packproof.five_types import BY_HAND, Cases, best_rewards, lost_by, two_types_hold
+from bounds.results.packproof.general import limit, numbers, share
+from bounds.results.packproof.one_resource import most_lost
+from bounds.results.packproof.potential import UNIT, Potential, log_below
 from theory.greedy.optimal import solve
 from theory.instance import additive
 from theory.numbers import total
@@ -40,9 +47,61 @@ def test_what_greedy_loses_is_bounded_by_averages() -> None:
     assert bounded > 10
 
 
-def test_a_content_outside_of_all_cases_is_noticed() -> None:
-    assert is_in_a_case((4, 3, 1), (1, 1, 1))
-    assert not is_in_a_case((3, 3, 1), (1, 1, 1))  # it takes more than a server
+@pytest.mark.parametrize(("n", "other"), [(2, 6), (6, 2), (3, 4), (9, 3), (5, 7), (2, 40)])
+def test_what_two_small_types_lose_is_bounded(n: int, other: int) -> None:
+    """The bound is reached at a corner of the grid of shares, or between its points, and never exceeded."""
+    shares = [[Fraction(i, 60 * most) for i in range(1, 61)] for most in (n, other)]
+    largest = max((1 - a) * (1 - b) * (a + b) for a, b in product(*shares))
+    assert largest <= most_lost(n, other) < largest + Fraction(1, 1000)
+
+
+def test_the_potential_bounds_what_every_job_adds() -> None:
+    """A coarse table: extreme steps against it with logarithms in floats; the rooms beyond its cells matter."""
+    generator = np.random.default_rng(4)
+    steps = list(hard_steps(3000, generator))
+    table, careless = Potential(16, octaves=6), Potential(16, octaves=6, skipped=1)
+    assert Fraction("0.6963") < 1 - table.lost() < 1 - careless.lost() + Fraction(1, 10**9)
+    for room, size, part in steps:
+        r, a = room // size, float(part)
+        gain = log((1 - r * a) / (1 - (r - 1) * a)) + a / 0.6067
+        assert gain + table.at(room - size) / UNIT <= table.at(room) / UNIT + 1e-12
+    assert any(exceeds(careless, *step) for step in steps)
+
+
+def test_logarithms_are_rounded_down_by_little() -> None:
+    for above, below in ((2, 1), (4097, 4096), (10**30 + 1, 10**30), (7, 2), (5, 5)):
+        exact = log1p((above - below) / below) * UNIT
+        assert -1e-15 * UNIT < exact - log_below(above, below) < 1e-15 * UNIT
+    assert log_below(2, 1) < Fraction("0.693147180559945309417232121458") * UNIT < log_below(2, 1) + 2
+
+
+def test_contents_of_a_server_satisfy_the_steps_of_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steps_hold(19, [4, 5, 10], [1, 1, 2])
+    generator = np.random.default_rng(8)
+    drawn = [chain_of(generator, 8) for _ in range(40)]
+    assert all(2 * sizes[-1] > capacity >= sum(sizes) for capacity, sizes, _ in drawn)
+    assert len({len(sizes) for _, sizes, _ in drawn}) > 2
+    monkeypatch.setattr(all_types, "best_rewards", lambda *content: [best - 1 for best in best_rewards(*content)])
+    assert not steps_hold(19, [4, 5, 10], [1, 1, 2])
+
+
+@pytest.mark.parametrize(("p", "m"), [(1, 2), (2, 2), (3, 1), (2, 1), (1, 3)])
+def test_stages_of_the_known_instances(p: int, m: int) -> None:
+    """Each stage holds one type alone, in the order of the list; all contents of the server are tried."""
+    instance = one_resource_member(p, m)
+    greedy = solve(instance).greedy
+    t, earned = numbers(p, m)
+    small, large = ([Fraction(t[i], earned[i]) for i in range(m)], [1 - Fraction(1, 2**k) for k in range(1, p + 1)])
+    assert [stage.reward for stage in greedy.stages] == small[::-1] + large[::-1]
+    assert [sum(map(bool, stage.configurations[0])) for stage in greedy.stages] == [1] * (p + m)
+    assert greedy.permutation == tuple(range(p + m))
+
+
+def test_limits_enclose_the_shares_of_large_members() -> None:
+    for p in range(1, 8):
+        low, high = limit(p)
+        assert low <= share(p, 8) <= high < share(p, 4) < share(p, 3)
+        assert high - low < Fraction(1, 10**12)
 
 
 def test_what_one_server_loses_is_attained_and_never_more_than_proved() -> None:

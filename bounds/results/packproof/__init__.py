@@ -7,6 +7,8 @@ CLAIMS = {
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
     "worst-by-size",
     "one_resource": "one-resource-three-types",
+    "all_types": "one-resource-all-types",
+    "general": "one-resource-general",
     "five_types": "one-resource-five-types one-resource-inserted",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
