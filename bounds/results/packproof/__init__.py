@@ -4,6 +4,7 @@ TITLE = "Results of packproof itself"
 STATEMENTS = ""
 CLAIMS = {
     "constant": "always-1-1/e tight",
+    "approximate": "approximate-greedy",
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
     "worst-by-size",
     "one_resource": "one-resource-three-types",
