@@ -27,10 +27,10 @@ LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819
 These are the claims ``packproof/one-resource-three-types`` and ``packproof/one-resource-five-types``.
 """
 
-EVERY_ON_ONE = Fraction("0.69659")
+EVERY_ON_ONE = Fraction("0.69662")
 """What greedy keeps at least on one resource, servers alike, whatever the number of types.
 
-This is the claim ``packproof/one-resource-all-types``.
+This is the claim ``packproof/one-resource-anchors``.
 """
 
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
@@ -295,7 +295,7 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     >>> proven_from_below(3, 1), proven_from_below(3, 2)
     (Fraction(17, 24), Fraction(19, 27))
     >>> proven_from_below(6, 1)
-    Fraction(69659, 100000)
+    Fraction(34831, 50000)
     """
     if resources > 1:
         return proven_bound(types)

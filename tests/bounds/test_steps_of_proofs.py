@@ -9,9 +9,11 @@ from math import log, log1p
 import numpy as np
 import pytest
 
+from bounds.adversary.by_size import EVERY_ON_ONE
 from bounds.results.instances import one_resource_family, one_resource_inserted, one_resource_member
 from bounds.results.packproof import all_types
 from bounds.results.packproof.all_types import chain_of, exceeds, hard_steps, steps_hold
+from bounds.results.packproof.anchors import anchors_hold, greatest
 from bounds.results.packproof.existence import divided
 from bounds.results.packproof.five_types import BY_HAND, Cases, best_rewards, lost_by, two_types_hold
 from bounds.results.packproof.general import limit, numbers, share
@@ -66,6 +68,60 @@ def test_the_potential_bounds_what_every_job_adds() -> None:
         gain = log((1 - r * a) / (1 - (r - 1) * a)) + a / 0.6067
         assert gain + table.at(room - size) / UNIT <= table.at(room) / UNIT + 1e-12
     assert any(exceeds(careless, *step) for step in steps)
+
+
+def relaxed_loss(ns: list[int], parts: list[float]) -> float:
+    """Return prod(V_{i+1}/V_i) sum(a_i) for types of sizes just above 1/(n + 1), as the lemmas on contents have it."""
+    room, reward, product_, total_ = 0.5, 1.0, 1.0, 0.0
+    anchors = [(1, 0.0)]  # M, and V_{l+1}
+    for n, part in zip(ns, parts, strict=True):
+        size, a = 1 / (n + 1) + 1e-12, part / n
+        if size > room:
+            break
+        anchors.append((int(1 / room), reward))
+        r = int(room / size)
+        ratio = max(a * m * (1 - before / reward) / max(1e-9, 1 - m * r * a) for m, before in anchors)
+        reward, product_, total_, room = reward * (1 + ratio), product_ / (1 + ratio), total_ + a, room - size
+    return product_ * total_
+
+
+def test_no_chain_loses_more_than_the_search_decides() -> None:
+    """Chains near the worst, by the lemmas in floats; the known ones come within 0.00003."""
+    generator, worst = np.random.default_rng(12), 0.0
+    for _ in range(4000):
+        ns, room = [], 0.5
+        while room > 1e-4 and len(ns) < 9:
+            n = int(1 / room) + int(generator.integers(1, 6)) ** 2 // 3
+            ns.append(max(n, 2))
+            room -= 1 / (ns[-1] + 1)
+        parts = np.where(generator.random(len(ns)) < 0.8, 1.0, generator.uniform(0.9, 1, len(ns)))
+        worst = max(worst, relaxed_loss(ns, parts.tolist()))
+    known = relaxed_loss([3, 7, 15, 31, 32, 1056], [1.0] * 6)
+    assert worst <= float(1 - EVERY_ON_ONE)
+    assert float(1 - EVERY_ON_ONE) - 3e-5 < known < float(1 - EVERY_ON_ONE)
+
+
+def test_the_greatest_value_of_a_concave_function_is_bounded_closely() -> None:
+    generator = np.random.default_rng(6)
+    for _ in range(200):
+        m, r, rho = int(generator.integers(1, 20)), int(generator.integers(1, 9)), float(generator.uniform(0, 0.99))
+        high = float(generator.uniform(0.05, 0.9)) / (m * r)
+        low = float(generator.uniform(0, 1)) * high
+        places = np.linspace(low, high, 2001)
+        values = 1.6 * places + np.log(1 - m * r * places) - np.log(1 - m * (r - 1 + rho) * places)
+        whole = [int(x * UNIT) for x in (1.6, m * r, m * (r - 1 + rho), low, high)]
+        bound = greatest(*whole)
+        assert bound is not None
+        assert -1e-9 < bound / UNIT - values.max() < 1e-5
+    assert greatest(UNIT, 4 * UNIT, 0, UNIT // 4, UNIT // 2) is None
+
+
+def test_contents_that_repeat_types_earn_what_the_lemmas_say() -> None:
+    member = one_resource_member(3, 2)
+    space = member.pools[0].space
+    sizes, values = [row[0] for row in space.demands], [int(u * 64) for u in member.rewards]
+    assert anchors_hold(space.capacity[0], sizes, values)
+    assert not anchors_hold(space.capacity[0], sizes, values, more=1)
 
 
 def test_logarithms_are_rounded_down_by_little() -> None:

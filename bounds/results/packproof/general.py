@@ -88,7 +88,7 @@ def _perturbed(instance: Instance, p: int, m: int, broken: str) -> Instance:
     "on `one_resource_member(p, m)`. For every p the shares fall with m to a limit c(p) that no member attains, and "
     "c(5) = 0.6966399940587... is the least of all limits; so it is the infimum over the family, and not attained. "
     "In the proof the limits are enclosed in rationals. Beside it, the code solves 14 members (full: 22). That no "
-    "instance on one resource keeps less than c(5) is a conjecture; at least 0.69659 is proved.",
+    "instance on one resource keeps less than c(5) is a conjecture; at least 0.69662 is proved.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
@@ -117,6 +117,7 @@ def general(level: Level, broken: str) -> Outcome:
     "One resource: shares known from above, and proved from below",
     "one-resource-general",
     "one-resource-all-types",
+    "one-resource-anchors",
     columns=2,
 )
 def known_and_proved() -> Sequence[Panel]:

@@ -190,7 +190,7 @@ def one_resource_share(level: Level, broken: str) -> Outcome:
     "one-resource-not-attained",
     "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
     "the optimum on every instance with a positive optimum: the bound is not attained. It is not the infimum "
-    "either (`one-resource-three-types`, `one-resource-five-types`; for more types, `one-resource-all-types`). Every "
+    "either (`one-resource-three-types`, `one-resource-five-types`; more types: `one-resource-all-types`). Every "
     "inequality of the proof is an identity in symbols whose sign is read off.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
