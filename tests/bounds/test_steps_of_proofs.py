@@ -13,7 +13,7 @@ from bounds.adversary.by_size import EVERY_ON_ONE
 from bounds.results.instances import one_resource_family, one_resource_inserted, one_resource_member
 from bounds.results.packproof import all_types
 from bounds.results.packproof.all_types import chain_of, exceeds, hard_steps, steps_hold
-from bounds.results.packproof.anchors import anchors_hold, greatest
+from bounds.results.packproof.anchors import Anchor, Node, after, anchors_hold, cases, greatest, moved
 from bounds.results.packproof.existence import divided
 from bounds.results.packproof.five_types import BY_HAND, Cases, best_rewards, lost_by, two_types_hold
 from bounds.results.packproof.general import limit, numbers, share
@@ -116,12 +116,63 @@ def test_the_greatest_value_of_a_concave_function_is_bounded_closely() -> None:
     assert greatest(UNIT, 4 * UNIT, 0, UNIT // 4, UNIT // 2) is None
 
 
+def test_nodes_after_a_type_are_enough() -> None:
+    """Any room, thin types before and size: the pair (n, r) is listed, and both nodes promise no more than is left."""
+    generator, tried = np.random.default_rng(22), 0
+    while tried < 3000:
+        room, closed = sorted(int(UNIT * x) for x in generator.uniform(0.02, 0.5, 2))[::-1]
+        node = Node(room, UNIT // 5, int(UNIT * generator.uniform(0, 0.3)), (Anchor(1, 0),))
+        thin = 24 * UNIT // room + 1
+        before = int(generator.integers(closed + 1, room + 1))
+        n = int(generator.integers(max(2, UNIT // before), thin))
+        size = UNIT // (n + 1) + 1 + int(generator.integers(0, UNIT // (n * (n + 1))))
+        r = before // size
+        if UNIT // size != n or not 1 <= r <= n // 2:
+            continue
+        tried += 1
+        assert (n, r) in set(cases(node, thin, closed))
+        slope = node.slope + int(UNIT * generator.uniform(0, 0.3))
+        for later in after(node, slope, n, r):
+            left = before - size
+            assert left <= later.room + 2
+            promised = later.budget - later.slope * (later.room - left) / UNIT
+            assert promised <= node.budget - slope * (room - before) / UNIT + 64
+
+
+def test_anchors_know_what_was_earned_before() -> None:
+    """Anchors of a type with at least a share bound the part of the reward before them, in exact numbers."""
+    generator = np.random.default_rng(19)
+    for _ in range(300):
+        copies, r = int(generator.integers(1, 9)), int(generator.integers(1, 5))
+        anchor = Anchor(copies, int(generator.integers(0, UNIT)))
+        low = int(generator.integers(1, UNIT // (copies * r)))
+        share = Fraction(low + int(generator.integers(0, (UNIT // (copies * r) - low) // 2 + 1)), UNIT)
+        before = Fraction(anchor.earlier, UNIT)
+        least = 1 + copies * (1 - before) * share / (1 - copies * r * share)  # V_i/V_{i+1}, at least
+        later = moved([anchor], r, low)
+        assert later is not None
+        assert before / least * UNIT <= later[0].earlier
+        exact = moved([anchor], r, int(share * UNIT))
+        assert exact is not None
+        assert exact[0].earlier <= before / least * UNIT + 2
+    assert moved([Anchor(4, 0)], 1, UNIT // 4) is None
+
+
 def test_contents_that_repeat_types_earn_what_the_lemmas_say() -> None:
     member = one_resource_member(3, 2)
     space = member.pools[0].space
     sizes, values = [row[0] for row in space.demands], [int(u * 64) for u in member.rewards]
     assert anchors_hold(space.capacity[0], sizes, values)
     assert not anchors_hold(space.capacity[0], sizes, values, more=1)
+
+
+def test_the_most_that_a_job_adds_is_bounded_closely() -> None:
+    table = Potential(16, octaves=6)
+    for r in range(1, 16):
+        for n in range(2 * r, 9 * r + 2):
+            places = np.linspace(0, 1 / n, 1001)
+            values = np.log((1 - r * places) / (1 - (r - 1) * places)) + places / 0.6067
+            assert values.max() - 1e-12 < table.gain(n, r) / UNIT < values.max() + 1e-6
 
 
 def test_logarithms_are_rounded_down_by_little() -> None:

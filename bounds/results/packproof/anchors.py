@@ -153,7 +153,7 @@ class Search:
         closed = self._closed_room(node, thin)
         if closed is None:
             return False
-        return all(self._type_holds(node, thin, closed, n, r) for n, r in _cases(node, thin, closed))
+        return all(self._type_holds(node, thin, closed, n, r) for n, r in cases(node, thin, closed))
 
     def _closed_room(self, node: Node, thin: int) -> int | None:
         """Return the largest end of a cell up to which the potential decides a node, also after thin types."""
@@ -185,35 +185,54 @@ class Search:
     def _type_holds(self, node: Node, thin: int, closed: int, n: int, r: int) -> bool:
         """Decide the chains that go on, after thin types, with a type of which n fit alone and r the room."""
         top = min(node.room, up((r + 1) * UNIT, n))
-        room = max(1, min(top - UNIT // (n + 1), up(top * r, r + 1)))
         if top <= closed or top < UNIT // (n + 1):
             return True
         slope = max(node.slope, self._thin_slope(max(closed, r * UNIT // (n + 1)), thin, 1))
-        left = node.budget - up(slope * (node.room - top), UNIT)
-        # a smaller room before leaves less: by as much at least as the room lacks, or by r/(r + 1) of it
-        even = left - up(slope * max(0, top - room - UNIT // (n + 1)), UNIT)
-        budgets = [(even, slope), (left, up(slope * (r + 1), r))]
+        later = after(node, slope, n, r)
         whole = self._gain(node.anchors, r, 0, up(UNIT, n))
-        if whole is None or any(self._is_closed(Node(room, b - whole, s, node.anchors)) for b, s in budgets):
+        if whole is None or any(self._is_closed(_less(one, whole, node.anchors)) for one in later):
             return True
-        return all(self._share_holds(node.anchors, budgets, room, r, *ends) for ends in _ranges(n))
+        return all(self._share_holds(later, r, *ends) for ends in _ranges(n))
 
-    def _share_holds(
-        self, anchors: Sequence[Anchor], budgets: list[tuple[int, int]], room: int, r: int, low: int, high: int
-    ) -> bool:
-        """Decide the chains that go on with a share a from `low` to `high`, of which the anchors know the least."""
+    def _share_holds(self, later: tuple[Node, Node], r: int, low: int, high: int) -> bool:
+        """Decide the chains that go on with a share a from `low` to `high`."""
         self.cases += 1
-        gain = self._gain(anchors, r, low, high)
-        known = [anchor for anchor in anchors if anchor.earlier < UNIT]
-        if gain is None or any(anchor.copies * r * low >= UNIT for anchor in known):
+        gain, anchors = self._gain(later[0].anchors, r, low, high), moved(later[0].anchors, r, low)
+        if gain is None or anchors is None:
             return True
-        grown = UNIT + max(x.copies * low * (UNIT - x.earlier) // (UNIT - x.copies * r * low) for x in known)
-        later = tuple(Anchor(a.copies, up(a.earlier * UNIT, grown)) for a in anchors)
-        nodes = [Node(room, budget - gain, slope, later) for budget, slope in budgets]
-        return self._is_closed(nodes[1]) or self._holds(nodes[0])
+        even, steep = (_less(one, gain, anchors) for one in later)
+        return self._is_closed(steep) or self._holds(even)
 
 
-def _cases(node: Node, thin: int, closed: int) -> Iterator[tuple[int, int]]:
+def after(node: Node, slope: int, n: int, r: int) -> tuple[Node, Node]:
+    """Return two nodes, each of which is enough after thin types and a type of which n fit alone and r the room.
+
+    Thin types add `slope` for each unit of room. What the type itself adds is still to be taken from the budgets, and
+    the anchors are those before it. A smaller room before the type leaves less room after it: by as much at least, if
+    the first budget is less by what the largest room leaves less; or by r/(r + 1) of it, in the second node.
+    """
+    top = min(node.room, up((r + 1) * UNIT, n))
+    room = max(1, min(top - UNIT // (n + 1), up(top * r, r + 1)))
+    budget = node.budget - up(slope * (node.room - top), UNIT)
+    even = budget - up(slope * max(0, top - room - UNIT // (n + 1)), UNIT)
+    return Node(room, even, slope, node.anchors), Node(room, budget, up(slope * (r + 1), r), node.anchors)
+
+
+def moved(anchors: Sequence[Anchor], r: int, share: int) -> tuple[Anchor, ...] | None:
+    """Return the anchors after a type of which r fit the room, with a share of at least `share`; None if none can."""
+    known = [anchor for anchor in anchors if anchor.earlier < UNIT]
+    if any(anchor.copies * r * share >= UNIT for anchor in known):
+        return None
+    grown = UNIT + max(x.copies * share * (UNIT - x.earlier) // (UNIT - x.copies * r * share) for x in known)
+    return tuple(Anchor(anchor.copies, up(anchor.earlier * UNIT, grown)) for anchor in anchors)
+
+
+def _less(node: Node, gain: int, anchors: tuple[Anchor, ...]) -> Node:
+    """Return a node with a smaller budget and other anchors."""
+    return Node(node.room, node.budget - gain, node.slope, anchors)
+
+
+def cases(node: Node, thin: int, closed: int) -> Iterator[tuple[int, int]]:
     """Yield all (n, r) of a type that is not thin in a room above `closed`."""
     for n in range(max(2, UNIT // node.room), thin):
         for r in range(max(1, closed * n // UNIT), min(n // 2, up(node.room * (n + 1), UNIT) - 1) + 1):
