@@ -12,6 +12,7 @@ from bounds.results.instances import one_resource_member
 from bounds.results.packproof.five_types import best_rewards, lost_by
 from bounds.results.packproof.potential import ROOMS, UNIT, Potential, added
 from theory.greedy.optimal import solve
+from theory.numbers import text
 
 SEED = 31
 KEPT = Fraction("0.69659")
@@ -139,7 +140,8 @@ def all_types(level: Level, broken: str) -> Outcome:
         wrong += not steps_hold(*chain) or lost_by(*chain) > lost
     least = min(solve(one_resource_member(*member)).ratio for member in ((5, 1), (6, 1), (4, 2), (5, 2)))
     computed = (
-        f"identities {'hold' if identities else 'fail'}; the table keeps {float(1 - lost):.9f} ({table.steps} cases); "
+        f"identities {'hold' if identities else 'fail'}; the table keeps {float(1 - lost):.9f}, "
+        f"{text(kept)} asked ({table.steps} cases); "
         f"{above} steps exceed it, {wrong} contents fail; the least member keeps {float(least):.6f}"
     )
     return Outcome(computed, identities and words and kept <= 1 - lost <= least and not above and not wrong)
