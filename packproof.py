@@ -108,7 +108,9 @@ _NAMES = {
         "judge_division", "judge_items", "judge_lie", "refutation", "worst_instance", "worst_workload",
     ),
     "bounds.results": ("claims", "verify"),
-    "bounds.results.instances": ("one_resource_family", "table_4", "tight_family_additive"),
+    "bounds.results.instances": (
+        "one_resource_family", "one_resource_member", "table_4", "tight_family_additive",
+    ),
 }  # fmt: skip
 _CALLED = {"kernel": "checked_kernel", "step": "checked"}
 """What the module that holds a public name calls it, where it differs: users get the functions with checked indices."""

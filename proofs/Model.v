@@ -74,6 +74,19 @@ Record greedy_run (st : seq stage) : Prop := GreedyRun {
   run_servers : used st <= 1;
   run_end : used st = 1 \/ forall j, served st j = rho j }.
 
+(** A run with an approximate oracle: every stage uses, in each pool, a configuration of types left that has at least
+    [alpha] times the greatest reward; everything else is as in a greedy run. *)
+Record approximate_run (alpha : F) (st : seq stage) : Prop := ApproximateRun {
+  near_frac : forall pre s post, st = pre ++ s :: post -> 0 < frac s;
+  near_max : forall pre s post, st = pre ++ s :: post -> forall p,
+    [/\ K p (conf s p), uses_only (left_types s) (conf s p)
+      & forall k, K p k -> uses_only (left_types s) k -> alpha * reward k <= reward (conf s p)];
+  near_gone : forall pre s post, st = pre ++ s :: post ->
+    forall j, j \notin left_types s -> served pre j = rho j;
+  near_fits : forall j, served st j <= rho j;
+  near_servers : used st <= 1;
+  near_end : used st = 1 \/ forall j, served st j = rho j }.
+
 (** An assignment is feasible if servers can hold its configurations, these take no more than the share of their pool,
     and at most as many jobs of a type are in service as there are, and as there are slots. *)
 Record feasible (a : assignment) : Prop := Feasible {
@@ -84,6 +97,11 @@ Record feasible (a : assignment) : Prop := Feasible {
   feasible_slots : forall j, jobs a j <= \sum_p \sum_(c <- columns a p) c.2 * (c.1 j)%:R }.
 
 Definition value (a : assignment) : F := \sum_j u j * jobs a j.
+
+(** Some run with an approximate oracle earns [c] times the greatest value of an assignment, which is not zero. *)
+Definition approximate_earns_exactly (alpha c : F) := exists st a,
+  [/\ approximate_run alpha st, feasible a, forall b, feasible b -> value b <= value a, 0 < value a
+    & earned st = c * value a].
 
 (** A greedy run as an assignment. *)
 Definition run_assignment (st : seq stage) : assignment :=
@@ -225,6 +243,13 @@ Definition alone (i : type) : config := fun j => if j == i then (if (i < n)%N th
 (** Listed: whatever is below [mixed], or below [alone i] for a type i but the last. *)
 Definition listed (k : config) :=
   (forall j, (k j <= mixed j)%N) \/ exists2 i : type, (i < n)%N & forall j, (k j <= alone i j)%N.
+
+(** The family with an approximate oracle, alpha = c/m: rewards alpha (1 - alpha/J)^j, and the last type has
+    J (1 - alpha/J)^n / m. The oracle takes J jobs of a type but the last, or c jobs of the last. *)
+Definition near_alpha (c : nat) : F := c%:R / m%:R.
+Definition near_q (c : nat) : F := 1 - near_alpha c / J%:R.
+Definition near_reward (c : nat) (j : type) : F :=
+  if (j < n)%N then near_alpha c * near_q c ^+ j else J%:R * near_q c ^+ n / m%:R.
 
 (** Additive: a resource for each interval a <= p of the first n types, of which each of these types in the interval
     takes 1/J and the last type (1 - (p - a + 1)/J)/m, and one resource of which the last type takes 1/m. Everything is

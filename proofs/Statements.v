@@ -7,7 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
-From packproof Require Cells Duality Partition Placement SectionFive.
+From packproof Require Approximate Cells Duality Partition Placement SectionFive.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
 From packproof Require BridgeModel Bridge.
@@ -66,6 +66,45 @@ Definition run_feasible : (forall j, 0 <= rho j) ->
   := fun rho_ge0 => Greedy.run_feasible w_ge0 rho_ge0 st_run.
 
 End Reservation.
+
+(** *** With an oracle that finds at least alpha times the greatest reward *)
+
+Section Approximate.
+Variables (F : realFieldType) (J P : finType).
+Variables (w : P -> F) (K : P -> configuration J -> Prop) (u rho : J -> F) (alpha : F).
+Hypothesis K_down : down_closed K.
+Hypothesis w_ge0 : forall p, 0 <= w p.
+Hypothesis u_ge0 : forall j, 0 <= u j.
+Hypothesis alpha_gt0 : 0 < alpha.
+Variables (st : seq (stage F J P)) (a : assignment F J P).
+Hypothesis st_run : approximate_run w K u rho alpha st.
+Hypothesis a_feasible : feasible w K rho a.
+
+(** No assignment earns more than was earned before a stage plus 1/alpha times the reward of that stage on all servers. *)
+Definition approximate_stage_bound pre s post :
+  st = pre ++ s :: post -> value u a <= earned w u pre + rate w u s / alpha
+  := Approximate.approximate_stage_bound K_down w_ge0 u_ge0 alpha_gt0 st_run a_feasible.
+
+Hypothesis alpha_le1 : alpha <= 1.
+
+(** The run earns at least 1 - (1 - alpha x_1) ... (1 - alpha x_n) of every assignment, ... *)
+Definition approximate_keeps_product : (1 - \prod_(s <- st) (1 - alpha * frac s)) * value u a <= earned w u st
+  := Approximate.approximate_keeps_product K_down w_ge0 u_ge0 alpha_gt0 alpha_le1 st_run a_feasible.
+
+(** ... and at least 1 - (1 - alpha/m)^m of it, for every m that is at least the number of stages. *)
+Definition approximate_keeps m : (0 < m)%N -> (size st <= m)%N ->
+  (1 - (1 - alpha / m%:R) ^+ m) * value u a <= earned w u st
+  := Approximate.approximate_keeps K_down w_ge0 u_ge0 alpha_gt0 alpha_le1 st_run a_feasible.
+
+End Approximate.
+
+(** For every number J = n + 1 of types and every rational alpha = c/m in (0, 1] some run on an instance whose
+    configurations are listed earns exactly 1 - (1 - alpha/J)^J of the optimum. *)
+Definition approximate_sharp (F : realFieldType) (n m c : nat) (alpha := near_alpha F m c) :
+  (0 < c)%N -> (c <= m)%N ->
+  approximate_earns_exactly (whole F) (fun _ : unit => @listed n m) (@near_reward F n m c) (@tight_workload F n m)
+    alpha (1 - (1 - alpha / n.+1%:R) ^+ n.+1)
+  := @Approximate.approximate_sharp F n m c.
 
 (** ** The greedy assignment as a function, and its permutation *)
 

@@ -27,6 +27,12 @@ LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819
 These are the claims ``packproof/one-resource-three-types`` and ``packproof/one-resource-five-types``.
 """
 
+EVERY_ON_ONE = Fraction("0.69662")
+"""What greedy keeps at least on one resource, servers alike, whatever the number of types.
+
+This is the claim ``packproof/one-resource-anchors``.
+"""
+
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
 _CHAINS = 1500  # chains of a stream that are tried
@@ -288,9 +294,12 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     --------
     >>> proven_from_below(3, 1), proven_from_below(3, 2)
     (Fraction(17, 24), Fraction(19, 27))
+    >>> proven_from_below(6, 1)
+    Fraction(34831, 50000)
     """
-    on_one = LEAST_ON_ONE if resources == 1 else {}
-    return on_one.get(types, proven_bound(types))
+    if resources > 1:
+        return proven_bound(types)
+    return LEAST_ON_ONE.get(types) or max(proven_bound(types), EVERY_ON_ONE)
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

@@ -166,10 +166,7 @@ def one_resource_family(types: int) -> Instance:
     ['3/4', '17/24', '235/336']
     """
     expect_number(types, "types", 2)
-    n = types - 1
-    demands = [[2**n], *([2**j * (2**n + 1)] for j in range(n))]
-    rewards = [Fraction(1, 2**n), *(Fraction(2**j, 2**n) for j in range(n))]
-    return additive([4**n + 2**n - 1], demands, rewards, [1] * types)
+    return one_resource_member(types - 1, 1)
 
 
 def one_resource_inserted(types: int) -> Instance:
@@ -177,7 +174,7 @@ def one_resource_inserted(types: int) -> Instance:
 
     The first family for J - 1 types leaves room for jobs of a small type. With N = 2^(J-2) and K = N^2 + N + 1 a server
     has N (N + 1) K - 1 units; type 1 takes N (N + 1), type 2 takes N K and type j >= 3 takes 2^(j-3) (N + 1) K. They
-    earn 1, N and 2^(j-3) N in units of 1/(N^2 + 1); the workload is one job of each type per server. Greedy keeps
+    earn 1, N and 2^(j-3) N in units of 1/N^2; the workload is one job of each type per server. Greedy keeps
     1 - N^2/(N^2 + 1) (1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2) / 2 of the optimum (the claim
     ``packproof/one-resource-inserted``).
 
@@ -198,12 +195,44 @@ def one_resource_inserted(types: int) -> Instance:
     ['179/255', '571/819']
     """
     expect_number(types, "types", 3)
-    n = 2 ** (types - 2)
-    k = n * n + n + 1
-    powers = [2**j for j in range(types - 2)]
-    demands = [[n * (n + 1)], [n * k], *([power * (n + 1) * k] for power in powers)]
-    rewards = [Fraction(u, n * n + 1) for u in (1, n, *(power * n for power in powers))]
-    return additive([n * (n + 1) * k - 1], demands, rewards, [1] * types)
+    return one_resource_member(types - 2, 2)
+
+
+def one_resource_member(powers: int, small: int) -> Instance:
+    """Return an instance on one resource, of which greedy keeps little: halves, quarters, .., and small types.
+
+    With t_1 = T_1 = 2^p, t_{i+1} = t_i (t_i + 1) and T_{i+1} = T_i t_i, in units of L = t_{m+1} a server has 1 - 1/L.
+    The types i = m, .., 1 take 1/(t_i + 1) and earn 1/T_i, then the types k = p, .., 1 take and earn 2^-k; the workload
+    is one job of each type per server. Greedy, ties by Definition 2.2, keeps
+    1 - (1/3 + 1/7 + .. + 1/(2^p - 1) + 1/t_1 + .. + 1/t_m) / (2 (1 + 1/T_2 + .. + 1/T_m)) of the optimum (the claim
+    ``packproof/one-resource-general``).
+
+    Parameters
+    ----------
+    powers, small : int
+        p and m, at least 1; there are p + m types. L has more than p 2^m bits.
+
+    Raises
+    ------
+    InputError
+        One of them is less than 1.
+
+    Examples
+    --------
+    >>> from theory.greedy.optimal import solve
+    >>> [str(solve(one_resource_member(*member)).ratio) for member in ((3, 1), (3, 2), (1, 3))]
+    ['235/336', '571/819', '159/217']
+    """
+    expect_number(powers, "powers", 1)
+    expect_number(small, "small", 1)
+    t, earned = [2**powers], [Fraction(1, 2**powers)]
+    for _ in range(small):
+        earned.append(earned[-1] / t[-1])
+        t.append(t[-1] * (t[-1] + 1))
+    unit = t[-1]
+    demands = [unit // (each + 1) for each in t[-2::-1]] + [unit >> k for k in range(powers, 0, -1)]
+    rewards = [*earned[-2::-1], *(Fraction(1, 2**k) for k in range(powers, 0, -1))]
+    return additive([unit - 1], [[demand] for demand in demands], rewards, [1] * (powers + small))
 
 
 def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:

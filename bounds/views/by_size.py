@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.adversary.by_size import WorstBySize, on_record, proven_from_below
+from bounds.adversary.by_size import EVERY_ON_ONE, WorstBySize, on_record, proven_from_below
 from bounds.adversary.chains import proven_bound
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
@@ -97,6 +97,7 @@ def picture_of_sizes(path: str | Path) -> None:
             label = "_" if resources in named else f"the same, {many(resources, 'resource')}"
             axes.hlines(float(below), centre - 0.12, centre + 0.12, color=MARK, linestyle="--", label=label)
             named.add(resources)
+    axes.axhline(float(EVERY_ON_ONE), color=MARK, linestyle=":", label="any number of types, 1 resource")
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")

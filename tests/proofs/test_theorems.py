@@ -24,6 +24,7 @@ from bounds.results.instances import (
     tight_family,
     tight_family_additive,
 )
+from bounds.results.packproof.approximate import approximate_greedy, fewest_types, least_reward, sharp_family
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
@@ -103,6 +104,32 @@ def test_greedy_keeps_and_existence() -> None:
         assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
         if greedy.serves_all:
             assert best == earned  # Greedy.serves_all_optimal
+
+
+def test_approximate_greedy() -> None:
+    """`near_reward` and `approximate_run` of Model.v, on the instances and runs of the claim."""
+    for n, m, c in [(1, 2, 1), (2, 4, 3), (3, 3, 3), (3, 5, 1)]:
+        types, alpha = n + 1, Fraction(c, m)
+        q = 1 - alpha / types
+        instance = sharp_family(types, alpha)
+        assert alpha.denominator == m or alpha == 1
+        rewards = [alpha * q**j for j in range(n)] + [types * q**n / instance.workload[-1]]
+        assert list(instance.rewards) == rewards
+        run = approximate_greedy(instance, alpha, fewest_types)
+        assert run.fractions == (Fraction(1, types),) * types  # the run of Tight.v with c for m
+        assert run.reward == (1 - (1 - alpha / types) ** types) * solve(instance).optimal.reward
+    for number, instance in enumerate(drawn(60)):
+        if len(instance.pools) > 1:
+            continue
+        alpha = Fraction(1 + number % 5, 5)
+        run = approximate_greedy(instance, alpha, least_reward)
+        best = solve(instance).optimal.reward
+        stages = max(1, len(run.fractions))
+        assert stages <= len(instance.types)
+        assert sum(run.fractions) <= 1
+        for most in range(stages, stages + 3):  # Approximate.approximate_keeps
+            assert (1 - (1 - alpha / most) ** most) * best <= run.reward
+        assert run.reward <= best
 
 
 def test_the_constant_is_above_its_limit() -> None:

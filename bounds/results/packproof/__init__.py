@@ -4,9 +4,13 @@ TITLE = "Results of packproof itself"
 STATEMENTS = ""
 CLAIMS = {
     "constant": "always-1-1/e tight",
+    "approximate": "approximate-greedy",
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-family one-resource-not-attained "
     "worst-by-size",
     "one_resource": "one-resource-three-types",
+    "all_types": "one-resource-all-types",
+    "anchors": "one-resource-anchors",
+    "general": "one-resource-general",
     "five_types": "one-resource-five-types one-resource-inserted",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "

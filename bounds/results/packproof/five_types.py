@@ -176,7 +176,6 @@ def identities_hold() -> bool:
     alone = 1 - (1 - q) / (1 - x)
     crossing = (1 - s) / (1 - (2 + s) * a)  # U_3 where both bounds of x_5 agree
     differences = [
-        s - (1 - a) * (2 * s + 2 * a - 1) - (1 - 2 * a) * (1 - a - s),
         gone - alone,
         sp.diff(x / (m * q) + gone, x) - 1 / (m * q) + (1 - q) / (1 - x) ** 2,
         (1 - (1 - x) * (1 - b)) - (x + b * (1 - x)),
@@ -204,7 +203,7 @@ def failing(lost: dict[int, Fraction]) -> list[str]:
     third, rest = f(43, 72), f(7, 36)  # (1 + s)/2 and s, the sum of the other shares, where n_i = 2
     sums = {4: f(8, 15), 5: f(27, 50)}  # below such a sum little is lost
     holds = {
-        "type m takes at most half": max(f(8, 27), f(5, 6) ** 3 / 2, f(3, 4) ** 2 / 2) < lost[4] < lost[5],
+        "type m takes at most half": all(f(2 * m - 5, 2 * m - 4) ** (m - 2) / 2 < least for m, least in lost.items()),
         "n_i = 2": all(third**2 * (1 - rest / (m - 2)) ** (m - 2) < least for m, least in lost.items()),
         "three types": f(2, 3) * f(3, 4) * f(7, 12) == lost[3],
         "thin types": all(
@@ -251,15 +250,21 @@ def two_types_hold(m: int, c: Fraction, most: Fraction) -> bool:
     )
 
 
-def lost_by(capacity: int, sizes: Sequence[int], values: Sequence[int]) -> Fraction:
-    """Return what a server with one job of each type loses, as a share of its reward: U_m (sum x_i/U_i - 1)."""
+def best_rewards(capacity: int, sizes: Sequence[int], values: Sequence[int]) -> list[int]:
+    """Return U_i for each i: the most that a server earns with types i, .., m."""
     best: list[int] = []
-    for i in range(len(sizes)):  # types i, .., m are left
+    for i in range(len(sizes)):
         filled = [0] * (capacity + 1)
         for room in range(1, capacity + 1):
             jobs = zip(sizes[i:], values[i:], strict=True)
             filled[room] = max([filled[room - 1], *(filled[room - s] + x for s, x in jobs if s <= room)])
         best.append(filled[capacity])
+    return best
+
+
+def lost_by(capacity: int, sizes: Sequence[int], values: Sequence[int]) -> Fraction:
+    """Return what a server with one job of each type loses, as a share of its reward: U_m (sum x_i/U_i - 1)."""
+    best = best_rewards(capacity, sizes, values)
     shares = total(Fraction(x, most) for x, most in zip(values, best, strict=True))
     return best[-1] * (shares - 1) / sum(values)
 

@@ -189,8 +189,8 @@ def one_resource_share(level: Level, broken: str) -> Outcome:
 @claim(
     "one-resource-not-attained",
     "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
-    "the optimum on every instance with a positive optimum: the bound is not attained (whether it is the infimum is "
-    "decided for J = 3, 4, 5 alone, `one-resource-three-types` and `one-resource-five-types`: it is not). Every "
+    "the optimum on every instance with a positive optimum: the bound is not attained. It is not the infimum "
+    "either (`one-resource-three-types`, `one-resource-five-types`; more types: `one-resource-all-types`). Every "
     "inequality of the proof is an identity in symbols whose sign is read off.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
@@ -249,10 +249,11 @@ ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
     "For J = 2..6 job types and at most R = 1..4 resources, the least share of the optimum found is that of an "
     "instance on record; its ratio, greedy against optimum, is decided exactly. It is the bound 1 - (1 - 1/J)^J for "
     "(J, R) = (2, 1), (3, 2), (4, 3), (5, 4) and more resources, and larger elsewhere. Chains that would attain the "
-    "bound with at most 2 J jobs of a type alone, and 2 of the last, are realised by no demands for (3, 1) and (4, 2), "
-    "and, at the full level, for (5, 3). Beside each value the computed answer has the share that is proved from "
+    "bound with at most 2 J jobs of a type alone, and 2 of the last, are realised by no demands for (3, 1) and (4, "
+    "2), and, at the full level, for (5, 3). Beside each value the computed answer has the share that is proved from "
     "below, which is that bound, and 17/24, 235/336 and 571/819 for (3, 1), (4, 1) and (5, 1), where it is attained "
-    "too. The least value found is not shown to be the infimum where the two differ.",
+    "too, and for (6, 1) what is kept on one resource by any number of types. The least value found is not shown to "
+    "be the infimum where the two differ.",
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
