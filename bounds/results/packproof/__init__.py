@@ -14,6 +14,7 @@ CLAIMS = {
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
+    "five_sixths": "vqs-bf-two-sizes vqs-bf-five-sixths vqs-bf-from-a-backlog",
     "best_fit": "bf-js-nine-elevenths bf-js-both-sides",
     "admission": "gain-by-capacity blind-reserve pathwise-bound small-optimum hidden-bounds",
     "limits": "limit-1-1/e max-weight-rate generator-bound",
