@@ -16,6 +16,7 @@ CLAIMS = {
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
     "five_sixths": "vqs-bf-two-sizes vqs-bf-five-sixths vqs-bf-from-a-backlog",
     "best_fit_exact": "bf-js-nine-elevenths-exact bf-js-nine-elevenths-simulated",
+    "divisible_sizes": "divisible-sizes",
     "longer_service": "bf-js-longer-service bf-js-longer-service-simulated",
     "best_fit": "bf-js-nine-elevenths bf-js-both-sides",
     "admission": "gain-by-capacity blind-reserve pathwise-bound small-optimum hidden-bounds",
