@@ -10,7 +10,7 @@ CLAIMS = {
     "five_types": "one-resource-five-types one-resource-inserted",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
-    "resource-division-not-pareto unfairness-without-bound idle-resources",
+    "resource-division-not-pareto unfairness-without-bound idle-resources price-of-fairness",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
