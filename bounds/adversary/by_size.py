@@ -27,6 +27,9 @@ LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819
 These are the claims ``packproof/one-resource-three-types`` and ``packproof/one-resource-five-types``.
 """
 
+LEAST_ON_TWO = {4: Fraction(106, 155)}
+"""Less than what greedy keeps on two resources, servers alike: the claim ``packproof/four-types-two-resources``."""
+
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
 _CHAINS = 1500  # chains of a stream that are tried
@@ -289,8 +292,8 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     >>> proven_from_below(3, 1), proven_from_below(3, 2)
     (Fraction(17, 24), Fraction(19, 27))
     """
-    on_one = LEAST_ON_ONE if resources == 1 else {}
-    return on_one.get(types, proven_bound(types))
+    known = {1: LEAST_ON_ONE, 2: LEAST_ON_TWO}.get(resources, {})
+    return known.get(types, proven_bound(types))
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

@@ -17,6 +17,7 @@ CLAIMS = {
     "five_sixths": "vqs-bf-two-sizes vqs-bf-five-sixths vqs-bf-from-a-backlog",
     "best_fit_exact": "bf-js-nine-elevenths-exact bf-js-nine-elevenths-simulated",
     "divisible_sizes": "divisible-sizes",
+    "two_resources": "four-types-two-resources",
     "longer_service": "bf-js-longer-service bf-js-longer-service-simulated",
     "best_fit": "bf-js-nine-elevenths bf-js-both-sides",
     "admission": "gain-by-capacity blind-reserve pathwise-bound small-optimum hidden-bounds",
