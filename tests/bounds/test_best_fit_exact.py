@@ -75,6 +75,7 @@ def test_wrong_steps_are_noticed() -> None:
     assert broken_steps(2, 2)
     assert attained(2)
     assert strays("bf-js", 50) == ""
+    assert strays("bf-j", 50).startswith("start")
     assert strays("fifo-ff", 50)
 
 

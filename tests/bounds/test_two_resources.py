@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -11,7 +12,17 @@ import pytest
 from scipy.optimize import linprog
 
 from bounds.adversary.by_size import LEAST_ON_TWO, on_record, proven_from_below
-from bounds.results.packproof.two_resources import CAP, CONTENTS, boxes, conditions, overfilled, possible, radius
+from bounds.results.packproof import two_resources
+from bounds.results.packproof.two_resources import (
+    CAP,
+    CONTENTS,
+    boxes,
+    conditions,
+    greatest_product,
+    overfilled,
+    possible,
+    radius,
+)
 from theory.greedy.optimal import Solution, solve
 from theory.instance import Additive, additive
 from theory.numbers import total
@@ -113,3 +124,69 @@ def test_a_larger_bound_is_not_shown() -> None:
     assert boxes(LOST, 40)[1]  # too few boxes decide nothing
     assert proven_from_below(4, 2) == Fraction(106, 155) > Fraction(175, 256)
     assert proven_from_below(4, 3) == Fraction(175, 256)
+
+
+def test_products_in_a_box_stay_below_their_bound() -> None:
+    """The bound is attained at no corner, and exceeds the product at the corners by little in small boxes."""
+    for width in (Fraction(1, 20), Fraction(1, 200)):
+        for low in product((Fraction(7, 10), Fraction(31, 40)), repeat=3):
+            box = tuple((x, x + width) for x in low)
+            corners = [prod(p) * (3 - total(p)) for p in product(*box)]
+            assert max(corners) <= greatest_product(box) < max(corners) + 2 * width**2
+
+
+def test_a_cap_is_met_where_a_stage_is_shorter_than_it() -> None:
+    """Without slack v_i <= x_i, so the condition of type i turns at x_i = 2/7."""
+    for i in (2, 3):
+        (cap,) = (one for one in conditions(radius(LOST)) if one.name.startswith(f"type {i} "))
+        point = [(Fraction(3, 4),) * 2] * 3
+        point[i - 1] = (1 - CAP,) * 2
+        assert cap.least(tuple(point)) == 0
+        point[i - 1] = (1 - CAP + Fraction(1, 100),) * 2
+        assert cap.least(tuple(point)) > 0
+
+
+def test_conditions_allow_for_all_slack() -> None:
+    """Stages and slacks drawn at random: what a content earns beyond U_m is at least what its condition says."""
+    e = radius(LOST)
+    generator = np.random.default_rng(6)
+    needed = dict(zip(CONTENTS, conditions(e), strict=False))
+    for _ in range(300):
+        p = [Fraction(3, 4) + e * Fraction(int(n), 1000) for n in generator.integers(-999, 1000, 3)]
+        p.append(3 - total(p))
+        if abs(p[3] - Fraction(3, 4)) >= e:
+            continue
+        weights = [(1 - p[i]) * prod(p[i + 1 :]) for i in range(4)]
+        D = Fraction(int(generator.integers(0, 300)), 10**6)
+        parts = generator.integers(0, 3, (2, 4)) + np.array([[1], [0]])
+        slack = [D * int(n) / int(parts[0].sum()) / w for n, w in zip(parts[0], weights, strict=True)]
+        less = [D * int(n) / max(1, int(parts[1].sum())) / w for n, w in zip(parts[1], weights, strict=True)]
+        G, U = Fraction(1), []
+        for i in range(4):
+            U.append(G + slack[i])
+            G -= (1 - p[i]) * U[i]
+        R = [*(u - m for u, m in zip(U, less, strict=True)), Fraction(0)]
+        point = tuple((x, x) for x in p[:3])
+        for content, one in needed.items():
+            first = next(i for i, n in enumerate(content) if n)
+            beyond = total(n * (R[j] - R[j + 1]) for j, n in enumerate(content)) - U[first]
+            assert beyond >= one.least(point) - one.slack * D
+
+
+@pytest.mark.slow
+def test_boxes_use_the_slack(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, failing = boxes(LOST, 4000)
+    assert not failing
+    without = [replace(one, slack=Fraction(0)) for one in conditions(radius(LOST))]
+    monkeypatch.setattr(two_resources, "conditions", lambda _: without)
+    fewer, failing = boxes(LOST, 4000)
+    assert not failing
+    assert fewer < seen
+
+
+def test_a_condition_by_hand() -> None:
+    """2 R_2 + R_3 - 3 R_4 - U_2 of (0, 2, 3, 0) at quarters, where h = 4, 16/3, 64/9 and g = 16/9, 64/27."""
+    one = conditions(Fraction(0))[CONTENTS.index((0, 2, 3, 0))]
+    assert one.factors == (0, 1, 1, -3)
+    g, h = (Fraction(64, 27), Fraction(16, 9)), (Fraction(64, 9), Fraction(16, 3), Fraction(4))
+    assert one.slack == 2 * (g[0] + h[0]) + (g[1] + h[1]) + 3 * h[2] + h[0]

@@ -85,11 +85,21 @@ def conditions(e: Fraction) -> list[Condition]:
     return found
 
 
+def greatest_product(box: Box) -> Fraction:
+    """Return an upper bound of p_1 p_2 p_3 p_4 for (p_1, p_2, p_3) in a box and sum p = 3.
+
+    With the centre c it is at most prod c times the fourth power of the mean of p_i / c_i, and that mean is linear.
+    """
+    centre = [(low + high) / 2 for low, high in box]
+    last = 3 - total(centre)
+    mean = 1 + total((high - low) / 2 * abs(1 / c - 1 / last) for (low, high), c in zip(box, centre, strict=True)) / 4
+    return centre[0] * centre[1] * centre[2] * last * mean**4
+
+
 def boxes(lost: Fraction, limit: int) -> tuple[int, str]:
     """Return the number of boxes that decide the conditions, and the name of one that fails, or an empty text.
 
-    p = 1 - x runs over all stages with sum p = 3 and product p >= lost; D is at most the product less `lost`. By the
-    inequality between means the product is at most prod c times the fourth power of the mean of p_i / c_i.
+    p = 1 - x runs over all stages with sum p = 3 and product p >= lost; D is at most the product less `lost`.
     """
     e, seen = radius(lost), 0
     needed, middle = conditions(e), 1 - EVEN
@@ -99,11 +109,8 @@ def boxes(lost: Fraction, limit: int) -> tuple[int, str]:
         box, seen = todo.popleft(), seen + 1
         centre = [(low + high) / 2 for low, high in box]
         last = 3 - total(centre)
-        mean = (
-            1 + total((high - low) / 2 * abs(1 / c - 1 / last) for (low, high), c in zip(box, centre, strict=True)) / 4
-        )
         at_centre = centre[0] * centre[1] * centre[2] * last
-        most = min(at_centre * mean**4, middle**4)
+        most = min(greatest_product(box), middle**4)
         if most < lost or abs(last - middle) > e + total(high - low for low, high in box) / 2:
             continue
         failing = [one for one in needed if one.least(box) <= one.slack * (most - lost)]
