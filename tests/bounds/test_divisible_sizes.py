@@ -90,5 +90,5 @@ def test_checks_notice_what_is_wrong() -> None:
     assert multiples_are_optimal(8)
     assert not multiples_are_optimal(40, 1)
     assert 0 < least_slack(2_000) < 0.01
-    assert climbed(3, 2, 50) < 1 - Fraction(17, 24)
+    assert climbed(3, 50) < 1 - Fraction(17, 24)
     assert math.isclose(float(E_LOW), 1.6066951524152917)

@@ -121,7 +121,7 @@ def normal_of(rows: Sequence[Row]) -> list[Fraction]:
 def growth(rows: Sequence[Row], workload: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
     """Return g / (mu L) of a workload for each server, and the shares p of the rows in the point nearest to it.
 
-    The point sum p_r r is the nearest one of the hull of the rows where no share is negative.
+    The point sum p_r r is the nearest one of the hull of the rows where no share is negative; else g is not the rate.
     """
     w = normal_of(rows)
     excess = (total(a * b for a, b in zip(w, workload, strict=True)) - 1) / total(a * a for a in w)
@@ -285,10 +285,13 @@ def from_a_backlog(level: Level, broken: str) -> Outcome:
             backlog = tuple(n * 80 * servers for n in (3, 2, 1))
             scenario = slotted_scenario(THREE.at(z, ends), servers, slots, slots // 10, queue=backlog)
             rate = decisions.growth(simulated(rule, scenario, count, SEED))
-            proved = float(sum(growth(THREE.rows, THREE.at(z).workload)[0]) * ends * servers)
-            is_above = len(seen) % 2 == 0
-            good &= 0.75 * proved < rate.low and rate.high < 1.25 * proved if is_above else rate.high < 0
-            seen.append(f"L = {servers}, mu = {text(ends)}, z = {text(z)}: {shown(rate)}, proved {proved:.4g}")
+            seen.append(f"L = {servers}, mu = {text(ends)}, z = {text(z)}: {shown(rate)}")
+            if len(seen) % 2:
+                proved = float(sum(growth(THREE.rows, THREE.at(z).workload)[0]) * ends * servers)
+                good &= 0.75 * proved < rate.low and rate.high < 1.25 * proved
+                seen[-1] += f", proved {proved:.4g}"
+            else:
+                good &= rate.high < 0
     return Outcome(f"{'; '.join(seen)}; {decisions}, seed {SEED}", bool(good))
 
 
