@@ -33,6 +33,9 @@ EVERY_ON_ONE = Fraction("0.69662")
 This is the claim ``packproof/one-resource-anchors``.
 """
 
+LEAST_ON_TWO = {4: Fraction(106, 155)}
+"""Less than what greedy keeps on two resources, servers alike: the claim ``packproof/four-types-two-resources``."""
+
 _EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
 _NODES = 400  # the same for other chains: most are decided sooner, and there are many
 _CHAINS = 1500  # chains of a stream that are tried
@@ -297,9 +300,9 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     >>> proven_from_below(6, 1)
     Fraction(34831, 50000)
     """
-    if resources > 1:
-        return proven_bound(types)
-    return LEAST_ON_ONE.get(types) or max(proven_bound(types), EVERY_ON_ONE)
+    known = {1: LEAST_ON_ONE, 2: LEAST_ON_TWO}.get(resources, {})
+    least = max(proven_bound(types), EVERY_ON_ONE) if resources == 1 else proven_bound(types)
+    return known.get(types, least)
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

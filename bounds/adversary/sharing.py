@@ -129,6 +129,39 @@ def idle_family(resources: int, users: int) -> Cluster:
     return cluster([[1] * resources], [[1] * resources] + [first] * (users - 1))
 
 
+def alone_everywhere(instance: Cluster) -> list[Fraction]:
+    """Return the tasks of each user alone on all servers, the sum of gamma_{n,i} over i."""
+    return [total(row) for row in instance.monopoly]
+
+
+def sum_of_parts(allocation: Allocation) -> Fraction:
+    """Return the sum over users of their tasks, each as a part of what the user could run alone on all servers."""
+    alone = alone_everywhere(allocation.cluster)
+    return total(x / most for x, most in zip(allocation.totals, alone, strict=True))
+
+
+def greatest_sum_of_parts(instance: Cluster) -> Fraction:
+    """Return the greatest `sum_of_parts` under time division: each server serves the user who gains most by it."""
+    alone = alone_everywhere(instance)
+    servers = range(len(instance.servers))
+    return total(max(row[i] / most for row, most in zip(instance.monopoly, alone, strict=True)) for i in servers)
+
+
+def price_family(k: int, weight: int = 1) -> Cluster:
+    """Return k unit servers with one user tied to each, and k^2 - k users who may use all of them.
+
+    The users who may use all servers have the weight given, those who are tied have weight 1. With equal weights time
+    division keeps (2 k - 1)/k^2 of the greatest sum of parts.
+
+    >>> from theory.sharing import ps_dsf_tdm
+    >>> sum_of_parts(ps_dsf_tdm(price_family(2))), greatest_sum_of_parts(price_family(2))
+    (Fraction(3, 2), Fraction(2, 1))
+    """
+    users = k * k
+    eligible = [[n >= k or n == i for i in range(k)] for n in range(users)]
+    return cluster([[1]] * k, [[1]] * users, [1] * k + [weight] * (users - k), eligible)
+
+
 def everybody_gains(allocation: Allocation) -> Fraction:
     """Return the greatest z such that all users could have z times their tasks: 1 if that is not above one."""
     within = _within_servers(allocation.cluster)

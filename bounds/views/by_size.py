@@ -33,13 +33,13 @@ def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer
 
 def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[str]:
     """Return the answer as text."""
-    on_one = " on one resource" if worst.bound > proven_bound(worst.types) else ""
+    on_so_many = f" on {many(worst.resources, 'resource')}" if worst.bound > proven_bound(worst.types) else ""
     lines = [
         f"ratio     {short(worst.ratio)}, attained by the instance below",
-        f"bound     {short(worst.bound)}: greedy attains at least that with {many(worst.types, 'type')}{on_one}",
+        f"bound     {short(worst.bound)}: greedy attains at least that with {many(worst.types, 'type')}{on_so_many}",
     ]
     if worst.attained:
-        lines.append("          the bound is attained, so that no instance with so many types is worse" + on_one)
+        lines.append("          the bound is attained, so that no instance with so many types is worse" + on_so_many)
     else:
         lines.append("          the least value found; instances between the two may exist")
         if worst.resources == 1 and worst.types > 2:

@@ -2,7 +2,7 @@
 
 `assignment` is greedy, `optimal` the optimum with its prices, `workload_scaling` both as the workload grows. `servers`
 places whole servers and has the fewest bins of a list of items, by `counted` where one resource binds and `whole` for
-whole bins.
+whole bins. `divisible` has the best reward of a server in closed form where sizes divide each other.
 """
 
 from theory.doors import doors
@@ -18,6 +18,7 @@ __getattr__, __all__ = doors(
             "is_permutation_of_proposition_3_1",
             "sequential_greedy",
         ),
+        "divisible": ("divisible_reward",),
         "optimal": ("AssignmentProgram", "OptimalAssignment", "Solution", "optimal_assignment", "solve"),
         "servers": ("fewest_bins", "greedy_placement", "least_servers", "lemma_b1_bound"),
         "workload_scaling": ("Scaling", "scaling"),

@@ -16,10 +16,13 @@ from bounds.adversary.sharing import (
     everybody_gains,
     exact_cycle,
     exact_rounds,
+    greatest_sum_of_parts,
     greatest_utilisation,
     idle_family,
     mean_utilisation,
+    price_family,
     random_cluster,
+    sum_of_parts,
     two_allocations,
     unfair_family,
 )
@@ -275,3 +278,65 @@ def idle() -> Sequence[Panel]:
         curves.append(Curve(f"R = {R} resources", numbers, used))
         lines.append(Line(f"1/{R}", 1 / R))
     return [Chart("users N (number)", "mean utilisation (1 is possible)", curves, lines, xscale="log", ylim=(0, None))]
+
+
+ROOT, HEAVY = "a bound of 2/sqrt(N)", "users of weight 2 who may use all servers"
+
+
+def _keeps(parts: Fraction, best: Fraction, users: int, bound: str = "") -> bool:
+    """Decide that parts are at least (2 sqrt(N) - 1)/N of the best, or 2/sqrt(N) of it, in rationals."""
+    kept = users * parts / best + (0 if bound == ROOT else 1)
+    return kept * kept >= 4 * users
+
+
+def tangent_holds() -> bool:
+    """Decide in symbols that N lambda a^2 - (1 + lambda) a + lambda is a square for lambda = 1/(2 sqrt(N) - 1)."""
+    import sympy as sp
+
+    root, a = sp.symbols("root a", positive=True)  # root = sqrt(N)
+    factor = 1 / (2 * root - 1)
+    square = root**2 * factor * (a - 1 / root) ** 2
+    return bool(sp.simplify(root**2 * factor * a**2 - (1 + factor) * a + factor - square) == 0)
+
+
+@claim(
+    "price-of-fairness",
+    "With N users of equal weights PS-DSF under time division keeps at least (2 sqrt(N) - 1)/N of the greatest sum of "
+    "parts, the part of a user being its tasks over what it could run alone on all servers. That is attained for every "
+    "square N = k^2: k unit servers, one user tied to each, k^2 - k users who may use all. The bound is that of "
+    "Bertsimas, Farias and Trichakis for proportional fairness. Beside the proof: the family for k to 5 (full: 8), and "
+    "random clusters. Nothing is said of resource division.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.proved,
+    breaks=(ROOT, HEAVY),
+    proof="fairness.md#price",
+)
+def price_of_fairness(level: Level, broken: str) -> Outcome:
+    generator = random.Random(7)
+    sizes = range(1, 6 if level is Level.quick else 9)
+    family = {k: price_family(k, 2 if broken == HEAVY else 1) for k in sizes}
+    shares = {k: sum_of_parts(ps_dsf_tdm(one)) / greatest_sum_of_parts(one) for k, one in family.items()}
+    attained = all(share == Fraction(2 * k - 1, k * k) for k, share in shares.items())
+    kept = all(_keeps(share, Fraction(1), k * k, broken) for k, share in shares.items())
+    count, good, least = 40 if level is Level.quick else 500, 0, Fraction(1)
+    for _ in range(count):
+        users = generator.randint(2, 9)
+        instance = random_cluster(generator, users, generator.randint(1, 4), generator.randint(1, 3), weights=1)
+        parts, best = sum_of_parts(ps_dsf_tdm(instance)), greatest_sum_of_parts(instance)
+        good += _keeps(parts, best, users, broken)
+        least = min(least, parts / best)
+    computed = (
+        f"family {', '.join(text(share) for share in shares.values())}; bound kept {'' if kept else 'not '}there and "
+        f"on {good} of {count} clusters, least part {float(least):.3f}"
+    )
+    return Outcome(computed, attained and kept and good == count and tangent_holds())
+
+
+@drawing("What time division keeps of the greatest sum of parts", "price-of-fairness")
+def price() -> Sequence[Panel]:
+    sizes = range(1, 6)
+    shares = [float(sum_of_parts(ps_dsf_tdm(price_family(k))) / greatest_sum_of_parts(price_family(k))) for k in sizes]
+    users = [n / 2 for n in range(2, 51)]
+    bound = Curve("(2 sqrt(N) - 1)/N", users, [(2 * n**0.5 - 1) / n for n in users], look="plain")
+    return [Chart("users N (number)", "kept (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]

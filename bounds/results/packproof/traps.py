@@ -264,7 +264,7 @@ def _blocked_in_slots(broken: str, slots: int) -> str:
     "The instance of vqs-bf-tight that VQS-BF does not carry on one server is settled on 2, 5 and 20 servers: sizes 1, "
     "240 and 360 on 600, workloads 12, 0.72 and 0.72 for each server, service of one slot. On one server the waiting "
     "jobs of 240 and 360 grow, by 0.05 a slot at least; on several by less than a tenth of that for each server. "
-    "Whether 2/3 is the most for several servers is open.",
+    "For several servers vqs-bf-five-sixths has another instance.",
     source="packproof, on Theorem 4 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,

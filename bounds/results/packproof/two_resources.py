@@ -1,0 +1,186 @@
+"""Results of packproof on four job types and two resources: greedy keeps more than 106/155, so more than 175/256."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+from bounds.adversary.by_size import LEAST_ON_TWO, on_record
+from bounds.adversary.chains import proven_bound
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Bars, Panel
+from theory.exact.programs import LinearProgram
+from theory.numbers import text, total
+
+TYPES, EVEN = 4, Fraction(1, 4)
+"""Four types; the length of each stage where the bound of `proven_bound` is attained."""
+
+CAP = Fraction(2, 7)
+"""Most that the jobs of type 2, or of type 3, in the content take of a resource."""
+
+CONTENTS = ((0, 0, 2, 1), (0, 2, 0, 1), (2, 0, 1, 1), (2, 1, 0, 1), (3, 1, 1, 0), (0, 3, 2, 0), (0, 2, 3, 0))
+"""Multiples of the types' jobs in one content of the optimum that earn more than a server can; so none of them fits."""
+
+Box = tuple[tuple[Fraction, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """An inequality of the proof: a sum of constants times 1, p_1, p_1 p_2, p_1 p_2 p_3 is more than `slack` times D.
+
+    Attributes
+    ----------
+    name : str
+    factors : tuple of Fraction, shape (4,)
+    slack : Fraction
+    """
+
+    name: str
+    factors: tuple[Fraction, ...]
+    slack: Fraction
+
+    def least(self, box: Box) -> Fraction:
+        """Return the least value of the sum for p in a box: nested, each p_i occurs once, so intervals are exact."""
+        low = high = self.factors[-1]
+        for (small, large), factor in zip(reversed(box), reversed(self.factors[:-1]), strict=True):
+            low, high = min(low * small, low * large) + factor, max(high * small, high * large) + factor
+        return low
+
+
+def radius(lost: Fraction) -> Fraction:
+    """Return an e with |x_i - 1/4| < e for all stages where greedy loses so much: (1 - x)((2 + x)/3)^3 is less at e."""
+    e = Fraction(0)
+    while any((1 - x) * ((2 + x) / 3) ** 3 >= lost for x in (EVEN - e, EVEN + e)):
+        e += Fraction(1, 2000)
+    return e
+
+
+def conditions(e: Fraction) -> list[Condition]:
+    """Return the inequalities that the proof needs where all stages are within e of a quarter.
+
+    With q_0 = 1 and q_i = p_1 ... p_i: q_(i-1) - g_i D <= U_i <= q_(i-1) + h_i D and U_i - h_i D <= R_i <= U_i.
+    """
+    x, p = EVEN - e, 1 - EVEN - e
+    h = [1 / (x * p ** (TYPES - i)) for i in range(1, TYPES + 1)]
+    g = [Fraction(0), *(1 / p ** (TYPES + 1 - i) for i in range(2, TYPES + 1))]
+    found = []
+    for content in CONTENTS:
+        # sum q_j r_j is a sum of R_i with these factors, and U_m is what a server can earn
+        parts = [content[0], *(content[i] - content[i - 1] for i in range(1, TYPES))]
+        m = next(i for i, n in enumerate(content) if n)
+        slack = total(n * (g[i] + h[i]) if n > 0 else -n * h[i] for i, n in enumerate(parts)) + h[m]
+        factors = [Fraction(n - (i == m)) for i, n in enumerate(parts)]
+        found.append(Condition(f"{content} earns more", tuple(factors), slack))
+    for i in (1, 2):
+        # v <= r_i / (U_i - later) <= 2/7, that is 2 U_i - 2 later - 7 (R_i - R_(i+1)) >= 0
+        factors = [Fraction(0)] * TYPES
+        factors[i], factors[i + 1] = 2 - 1 / CAP * 2, 1 / CAP * 2
+        slack = 2 / CAP * (h[i] + g[i + 1] + h[i + 1]) + 2 * g[i] + 2 * h[i + 1] / x
+        found.append(Condition(f"type {i + 1} takes at most {CAP}", tuple(factors), slack))
+    return found
+
+
+def greatest_product(box: Box) -> Fraction:
+    """Return an upper bound of p_1 p_2 p_3 p_4 for (p_1, p_2, p_3) in a box and sum p = 3.
+
+    With the centre c it is at most prod c times the fourth power of the mean of p_i / c_i, and that mean is linear.
+    """
+    centre = [(low + high) / 2 for low, high in box]
+    last = 3 - total(centre)
+    mean = 1 + total((high - low) / 2 * abs(1 / c - 1 / last) for (low, high), c in zip(box, centre, strict=True)) / 4
+    return centre[0] * centre[1] * centre[2] * last * mean**4
+
+
+def boxes(lost: Fraction, limit: int) -> tuple[int, str]:
+    """Return the number of boxes that decide the conditions, and the name of one that fails, or an empty text.
+
+    p = 1 - x runs over all stages with sum p = 3 and product p >= lost; D is at most the product less `lost`.
+    """
+    e, seen = radius(lost), 0
+    needed, middle = conditions(e), 1 - EVEN
+    todo: deque[Box] = deque([((middle - e, middle + e),) * (TYPES - 1)])
+    while todo:
+        # large boxes first, so that a condition that fails is soon seen at the centre of one
+        box, seen = todo.popleft(), seen + 1
+        centre = [(low + high) / 2 for low, high in box]
+        last = 3 - total(centre)
+        at_centre = centre[0] * centre[1] * centre[2] * last
+        most = min(greatest_product(box), middle**4)
+        if most < lost or abs(last - middle) > e + total(high - low for low, high in box) / 2:
+            continue
+        failing = [one for one in needed if one.least(box) <= one.slack * (most - lost)]
+        if not failing:
+            continue
+        point = tuple((c, c) for c in centre)
+        if seen >= limit or (at_centre >= lost and any(one.least(point) <= 0 for one in failing)):
+            return seen, failing[0].name
+        i = max(range(TYPES - 1), key=lambda i: box[i][1] - box[i][0])
+        todo += [(*box[:i], part, *box[i + 1 :]) for part in ((box[i][0], centre[i]), (centre[i], box[i][1]))]
+    return seen, ""
+
+
+@cache
+def overfilled(part: tuple[Sequence[int], ...], cap: Fraction = CAP) -> bool:
+    """Decide whether one resource can be too small for each of these contents, although it holds one of each type."""
+    # maximise t with q v >= 1 + t, sum v <= 1, and v_2, v_3 <= cap
+    program = LinearProgram([(None, 1)] + [(None, -1)] * len(part))
+    columns = [{0: 1, **{row: -q[i] for row, q in enumerate(part, 1)}} for i in range(TYPES)]
+    upper = [None, cap, cap, None]
+    program.add_columns([0] * TYPES, columns, upper=upper)
+    program.add_columns([1], [dict.fromkeys(range(1, len(part) + 1), 1)], lower=[-2], upper=[1])
+    return program.solve().objective > 0
+
+
+def divisions(resources: int) -> Iterator[list[tuple[Sequence[int], ...]]]:
+    """Yield the ways to name a resource that is too small for each of `CONTENTS`."""
+    for places in product(range(resources), repeat=len(CONTENTS)):
+        yield [tuple(q for q, at in zip(CONTENTS, places, strict=True) if at == r) for r in range(resources)]
+
+
+def possible(resources: int, cap: Fraction = CAP) -> list[tuple[Sequence[int], ...]] | None:
+    """Return resources that are too small for each of `CONTENTS`, as parts of it; None if there are none."""
+    every = divisions(resources)
+    return next((parts for parts in every if all(overfilled(part, cap) for part in parts)), None)
+
+
+HIGHER, WIDER, THIRD = "a bound of 13/19", "types 2 and 3 take up to 3/10", "three resources"
+
+
+@claim(
+    "four-types-two-resources",
+    "With four job types, equal servers and two additive resources greedy keeps more than 106/155 = 0.68387 of the "
+    "optimum. So 175/256 = 0.68359, which it keeps with three resources, is not attained with two. In the proof the "
+    "lengths of stages run over boxes in rationals, and linear programs in rationals decide that no two resources are "
+    "too small for each of seven contents. (The least share that is known is 671/980 = 0.68469.)",
+    source="packproof",
+    printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
+    evidence=Evidence.proved,
+    breaks=(HIGHER, WIDER, THIRD),
+    proof="two-resources.md#four-types-two-resources",
+)
+def four_types(level: Level, broken: str) -> Outcome:
+    bound = Fraction(13, 19) if broken == HIGHER else LEAST_ON_TWO[TYPES]
+    known, _ = on_record()[TYPES, 2]
+    seen, failing = boxes(1 - bound, 20_000)
+    parts = possible(3 if broken == THIRD else 2, Fraction(3, 10) if broken == WIDER else CAP)
+    fewer = Fraction(2, 3) ** 3 < 1 - bound  # with three stages greedy keeps more
+    verdict = f"{failing} fails" if failing else "all conditions hold"
+    computed = (
+        f"a loss of {text(1 - bound)}: {verdict} after {seen:,} boxes; "
+        f"{'no resources are' if parts is None else f'{len(parts)} resources may be'} too small for each of "
+        f"{len(CONTENTS)} contents; the bound is {text(bound)}, {text(known)} is known"
+    )
+    return Outcome(computed, not failing and parts is None and fewer and proven_bound(TYPES) < bound < known)
+
+
+@drawing("Four types: what is proved from below, and the least share found", "four-types-two-resources", height=1.7)
+def shares() -> Sequence[Panel]:
+    record = on_record()
+    names = ["one resource: attained", "two: found", "two: proved", "three: attained"]
+    values = [record[4, 1][0], record[4, 2][0], LEAST_ON_TWO[TYPES], record[4, 3][0]]
+    return [Bars("kept (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]
