@@ -17,7 +17,6 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
-os.environ.setdefault("PACKPROOF_COMPILE", "first")  # compiled code is what tests are about, at an empty cache too
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background; tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -115,12 +114,6 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: PACKPROOF_DATA is {folder}")
     return folder
-
-
-@pytest.fixture
-def compiling_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let short runs be over before there is machine code, as for users: for tests whose subject it is not."""
-    monkeypatch.setenv("PACKPROOF_COMPILE", "beside")
 
 
 @pytest.fixture(scope="module")

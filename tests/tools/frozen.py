@@ -16,8 +16,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from bounds.cli import run
 from fluid.simulation.runner import Runner
+
+from bounds.cli import run
 from tests.frozen.cases import CASES, PATHS
 from tests.frozen.indices import refusing
 
