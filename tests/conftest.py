@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +53,7 @@ class CompileClock:
 
     def look(self) -> float:
         """Return the seconds so far."""
-        if not self._listens and "numba" in sys.modules:
+        if not self._listens:
             from numba.core import event
 
             clock = self
@@ -114,6 +113,13 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: PACKPROOF_DATA is {folder}")
     return folder
+
+
+@pytest.fixture
+def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile also short runs, for tests whose subject is compiled code."""
+    monkeypatch.setattr("fluid.simulation.run.COMPILED_FROM", 1)
+    monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", 1)
 
 
 @pytest.fixture(scope="module")

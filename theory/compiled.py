@@ -173,8 +173,9 @@ def bound(function: F, /, *, checked: bool = False, allocating: bool = False, **
     def marked(copy: FunctionType) -> FunctionType:
         return _marked(copy, copy.__dict__.get("compiled_with", STEP) | more)
 
-    copy = _Copies(functions, marked, every=bool(more)).of(function)
-    return cast(F, _kernel_of(source_of(copy), **({"boundscheck": True} if checked else {})))
+    source = source_of(_Copies(functions, marked, every=bool(more)).of(function))
+    options = source.__dict__["compiled_with"] | more
+    return cast(F, _kernel_of(source, **{name: value for name, value in options.items() if name != "forceinline"}))
 
 
 def result_type(function: Function, *arguments: Any) -> Any:

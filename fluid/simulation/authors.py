@@ -55,8 +55,8 @@ WAITING, SERVED = 0, 1
 
 
 _HOME = Path(__file__).resolve().parents[2]
-OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
-"""The folders of packproof."""
+OURS = (*(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds")), str(_HOME / "packproof.py"))
+"""Where packproof's own code is."""
 
 _INSTALLED = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
@@ -195,7 +195,7 @@ def _functions_in(source: FunctionType) -> Iterator[tuple[str, Any, bool]]:
                 yield name, cell.cell_contents, False
     for value in (*(source.__defaults__ or ()), *(source.__kwdefaults__ or {}).values()):
         if _is_followed(value):
-            yield f"{getattr(value, '__name__', value)}, a default,", value, False
+            yield f"{getattr(value, '__name__', value)} (a default)", value, False
 
 
 def _is_followed(value: Any) -> bool:

@@ -25,9 +25,10 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import PolicyError, State
 from theory.compiled import bound, is_off, plain, result_type, source_of
 
-COMPILED_FROM = 60_000
-"""Events, expected of a policy's runs in a process, from which on the next one is compiled. As Python they take 1.5 to
-3 s; to compile a loop takes 5 to 25 s, once on a machine, and to load it again 0.4 s."""
+COMPILED_FROM, AUTHORS_COMPILED_FROM = 30_000, 8_000
+"""Events, expected of a policy's runs in a process, from which on the next one is compiled: a policy of packproof and an
+author's. As Python an event takes 20 to 60 microseconds (dynamic reservation 270), under an author's policy 230 and
+more, as each call is checked. To compile a loop takes 5 to 30 s, once on a machine, and to load it again 0.4 s."""
 
 WATCHED_AS_PYTHON = 300
 """First events of an author's policy in a process, which run as Python: at 0.2 to 0.5 ms each."""
@@ -67,7 +68,8 @@ class Runner:
         self._key = (policy, loop, tuple(parts.items()))
         is_new = self._key not in _EXPECTED
         _EXPECTED[self._key] += events
-        is_long = events > 0 and _EXPECTED[self._key] >= COMPILED_FROM
+        enough = COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM
+        is_long = events > 0 and _EXPECTED[self._key] >= enough
         self.compiles = is_long and watch is None and not is_off()
         self._first = WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
         """Events that still are to run as Python before the loop is compiled."""

@@ -96,7 +96,6 @@ def test_a_grid_of_code_alone_is_unknown(here: Path, capsys: pytest.CaptureFixtu
     assert not marks(here)
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_code_that_is_allowed_runs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of cells that are known, those that have run are told from others as where all is known."""
     (here / "grid.toml").write_text(OPTIONS.format(NAMES[0]))

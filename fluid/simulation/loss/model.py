@@ -19,7 +19,7 @@ from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult
 from fluid.simulation.scenario import TypedScenario
-from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common, most_calls
+from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common, most_calls, over_servers
 from theory.compiled import plain, step
 
 FEWEST = 1024
@@ -117,9 +117,10 @@ class _EventList(_LossEngine):
             expected = min(expected, len(scenario.jobs.times))
         length = int(state.totals.sum()) + expected + 1
         self.jobs = lists.new_calendar(length, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
+        schedule = over_servers(lists.schedule, int(state.totals.sum()))
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in scenario.service_times(np.full(int(state.counts[server, j]), j, np.int32), rng):
-                lists.schedule(self.jobs, work, j, server)
+                schedule(self.jobs, work, j, server)
         self.supply()
 
 

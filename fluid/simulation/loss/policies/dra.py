@@ -59,7 +59,7 @@ from fluid.simulation.state import (
     unique_rows,
 )
 from fluid.simulation.structures.bitset import empty_sets, least
-from theory.compiled import step
+from theory.compiled import routine, step
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration, Instance
@@ -140,7 +140,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
     return server
 
 
-@step
+@routine
 def _surplus_with_slot(state: Any, j: int) -> int:
     """Return a surplus server of the accept group with a free type-j slot, -1 if there is none."""
     types = len(state.totals)
