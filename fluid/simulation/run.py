@@ -26,9 +26,9 @@ from fluid.simulation.state import PolicyError, State
 from theory.compiled import bound, is_off, plain, result_type, source_of
 
 COMPILED_FROM, AUTHORS_COMPILED_FROM = 30_000, 8_000
-"""Events, expected of a policy's runs in a process, from which on the next one is compiled: a policy of packproof and an
-author's. As Python an event takes 20 to 60 microseconds (dynamic reservation 270), under an author's policy 230 and
-more, as each call is checked. To compile a loop takes 5 to 30 s, once on a machine, and to load it again 0.4 s."""
+"""Events, expected of a policy's runs in a process, from which on the next one is compiled: of packproof's policies and
+of an author's. As Python an event takes 20 to 60 microseconds (dynamic reservation 270), and 230 or more where each
+call is checked. To compile a loop takes 5 to 30 s, once on a machine, and to load it again 0.4 s."""
 
 WATCHED_AS_PYTHON = 300
 """First events of an author's policy in a process, which run as Python: at 0.2 to 0.5 ms each."""

@@ -194,7 +194,6 @@ def test_what_may_run_code_or_reach_a_network_is_known() -> None:
     known = {
         "theory/doors.py": {"import_module"},  # modules of packproof
         "theory/files/code.py": {"import_module", "exec_module"},  # code that the command line names, or allows
-        "theory/compiled/code_cache.py": {"loads of pickle"},  # the cache of machine code
         "fluid/experiment/store.py": {"import_module"},  # msvcrt
         "fluid/experiment/replications.py": {"load of np"},
         "fluid/admission/simulation/replications.py": {"load of np"},

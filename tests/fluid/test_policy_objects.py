@@ -203,6 +203,7 @@ def test_states_of_own_types_are_known_to_every_process() -> None:
     assert kind._fields == Mine._fields
 
 
+@pytest.mark.slow
 def test_a_clock_that_starts_jobs() -> None:
     """A clock of the policy's own starts jobs; the law of the queue agrees with the simulation within its interval."""
 
