@@ -112,9 +112,6 @@ _NAMES = {
         "one_resource_family", "one_resource_member", "table_4", "tight_family_additive",
     ),
 }  # fmt: skip
-_CALLED = {"kernel": "checked_kernel", "step": "checked"}
-"""What the module that holds a public name calls it, where it differs: users get the functions with checked indices."""
-
 VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
@@ -127,7 +124,7 @@ def __getattr__(name: str) -> Any:
     if name in ROOMS:
         value: Any = _room(name)
     elif name in _HOME:
-        value = getattr(_loaded(_HOME[name]), _CALLED.get(name, name))
+        value = getattr(_loaded(_HOME[name]), name)
     else:
         raise AttributeError(f"module 'packproof' has no attribute {name!r}")
     globals()[name] = value

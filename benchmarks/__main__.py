@@ -84,7 +84,6 @@ def main() -> int:
     if not chosen:
         print(f"--only: expected words of one of {', '.join(f.name for f in FIGURES)}", file=sys.stderr)
         return 2
-    os.environ.setdefault("PACKPROOF_COMPILE", "first")
     figures = {}
     for figure in chosen:
         figures[figure.name] = measured(figure)

@@ -75,7 +75,7 @@ def first_simulation(until: int) -> float:
     """Measure a simulation on a machine that has compiled nothing; short ones need no compilation."""
     with tempfile.TemporaryDirectory() as empty:
         words = ["simulate", str(FOUR_TYPES), "--policy", "dra", "--servers", "1000", "--until", str(until)]
-        return command(["-m", "packproof", *words], 1, NUMBA_CACHE_DIR=empty, PACKPROOF_COMPILE="beside")
+        return command(["-m", "packproof", *words], 1, NUMBA_CACHE_DIR=empty)
 
 
 def verify() -> float:

@@ -70,7 +70,7 @@ class Version:
     """One version of packproof in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
-        environment = os.environ | {"PYTHONPATH": str(folder), "PACKPROOF_COMPILE": "first"}
+        environment = os.environ | {"PYTHONPATH": str(folder)}
         self._process = subprocess.Popen(
             [sys.executable, "-P", __file__, "--serve"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True,

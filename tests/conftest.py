@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
-os.environ.setdefault("PACKPROOF_COMPILE", "first")  # compiled code is what tests are about, at an empty cache too
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background; tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -55,7 +53,7 @@ class CompileClock:
 
     def look(self) -> float:
         """Return the seconds so far."""
-        if not self._listens and "numba" in sys.modules:
+        if not self._listens:
             from numba.core import event
 
             clock = self
@@ -118,9 +116,10 @@ def data() -> Path:
 
 
 @pytest.fixture
-def compiling_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let short runs be over before there is machine code, as for users: for tests whose subject it is not."""
-    monkeypatch.setenv("PACKPROOF_COMPILE", "beside")
+def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile also short runs, for tests whose subject is compiled code."""
+    monkeypatch.setattr("fluid.simulation.run.COMPILED_FROM", 1)
+    monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", 1)
 
 
 @pytest.fixture(scope="module")

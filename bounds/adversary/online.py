@@ -10,7 +10,6 @@ assignment.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -267,7 +266,6 @@ def search_policy(
 
     def searched(wire: Wire) -> Broken:
         # in the search the instances are what takes time, so that it compiles before the first of them
-        os.environ.setdefault("PACKPROOF_COMPILE", "first")
         policy = policy_by_name(name)
         if policy.model == "slotted" and resources > 1:
             raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {resources}")

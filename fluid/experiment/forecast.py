@@ -12,11 +12,8 @@ import numpy as np
 from fluid.experiment.grid import Cell, Grid, scenario_of
 from fluid.experiment.store import Store
 from fluid.files.left_out import has_trace
-from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
-from fluid.simulation.slotted.model import SlottedScenario
 from theory.files.instances import parse_instance
 from theory.greedy.optimal import solve
 
@@ -81,7 +78,7 @@ def forecast_runs(scenario: Scenario, replications: int) -> Forecast:
     >>> forecast_runs(scenario, 2)
     Forecast(cells=2, events=120000000.0, seconds=120.0, measured=False)
     """
-    events = replications * expected_events(scenario)
+    events = replications * scenario.expected_events
     return Forecast(replications, events, events / _guessed_pace(scenario.model == "slotted"), False)
 
 
@@ -112,27 +109,8 @@ def _point(cell: Cell) -> str:
 
 def _expected(cell: Cell) -> float:
     """Return the expected events of a cell."""
-    return expected_events(scenario_of(cell.document, policy(cell.document["policy"])))
-
-
-def expected_events(scenario: Scenario) -> float:
-    """Return the arrivals that a scenario expects, twice, as those that are served depart; slots count besides.
-
-    Examples
-    --------
-    >>> from fluid.simulation.loss.model import LossScenario
-    >>> from theory.instance import additive
-    >>> expected_events(LossScenario(additive([2], [[1]], workload=[3]), servers=10, until=5.0, warmup=1.0))
-    300.0
-    """
-    slots = scenario.until if scenario.model == "slotted" else 0.0
-    if scenario.jobs is not None:
-        return 2.0 * scenario.arrivals_until(scenario.until) + slots
-    if isinstance(scenario, SlottedScenario):
-        return 2.0 * scenario.rate * scenario.until + slots
-    assert isinstance(scenario, LossScenario | QueueScenario)
-    rates = [scenario.servers * float(t.workload * t.service_rate) for t in scenario.instance.types]
-    return 2.0 * sum(rates) * scenario.until + slots
+    scenario: Scenario = scenario_of(cell.document, policy(cell.document["policy"]))
+    return scenario.expected_events
 
 
 @dataclass(frozen=True)

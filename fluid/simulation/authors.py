@@ -8,17 +8,23 @@ A policy is an author's unless packproof has it as it is. It is watched in three
 - compiled, every index of the run is looked at (`theory.compiled.bound`), the loop counts jobs for itself
   (`Guard.checks`), and between two parts of a run the state is compared with the loop's own lists.
 
-What goes wrong ends in one line with file, line, function and event. An exception that comes out of the author's code,
-or out of a tool of packproof that the author has called, is the author's; others stay what they are. What a policy may
-do differs by model: each has its `GUARD`, in the file ``model.py`` of its folder.
+What goes wrong ends in one line with file, line, function and event. Exceptions that come out of a call of the author's
+functions are attributed to the author's code. What a policy may do differs by model: each has its `GUARD`, in the file
+``model.py`` of its folder.
+
+Functions that a policy calls carry ``@packproof.step`` and are reached by a global name: they are compiled with the
+policy, and their indices are checked. Others are refused before anything runs (`refuse_unmarked`).
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dis import get_instructions
 from functools import cache, partial
 from pathlib import Path
 from traceback import walk_tb
@@ -32,7 +38,7 @@ from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, START, Mea
 from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
-from theory.compiled import OURS, called_as, plain, source_of, step
+from theory.compiled import global_names, is_marked, plain, source_of, step
 from theory.doors import imported
 from theory.errors import ContractError, InputError, meant
 from theory.files.code import text_of
@@ -48,18 +54,11 @@ WAITING, SERVED = 0, 1
 """Rows of ``measures.inside``, in which the loop counts the jobs of an author's policy for itself."""
 
 
-_HOME = Path(__file__).resolve().parent
-_TOOLS = (
-    *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared")),
-    *(str(_HOME / "structures" / f"{name}.py") for name in ("bitset", "searches")),
-    str(_HOME / "slotted" / "state.py"),
-    str(_HOME.parent / "chains" / "loss.py"),
-    str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
-    # where an attribute of a module is looked up
-    str(_HOME.parents[1] / "theory" / "compiled" / "copies.py"),
-    str(_HOME.parents[1] / "theory" / "doors.py"),
-)
-"""Files whose functions an author calls: exceptions raised there are attributed to the author's code."""
+_HOME = Path(__file__).resolve().parents[2]
+OURS = (*(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds")), str(_HOME / "packproof.py"))
+"""Where packproof's own code is."""
+
+_INSTALLED = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def written_by_author(function: Callable[..., Any]) -> bool:
@@ -87,30 +86,25 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
     code, file = _code_of(function), _file_of(function)
     if line is None:
         line = 0 if code is None else code.co_firstlineno
-    near = os.path.relpath(file) if file.startswith(os.getcwd() + os.sep) else file
-    return f"{near}:{line}"
+    return f"{near(file)}:{line}"
 
 
-def place_to_blame(function: Callable[..., Any], error: BaseException) -> str | None:
-    """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it comes from elsewhere.
+def near(file: str) -> str:
+    """Return the path of a file as messages show it: from the folder at hand, if it is in there."""
+    return os.path.relpath(file) if file.startswith(os.getcwd() + os.sep) else file
 
-    A function of packproof in a policy of an author's is named itself: it may not suit the other functions.
+
+def place_to_blame(function: Callable[..., Any], error: BaseException) -> str:
+    """Return ``FILE:LINE`` of the author's code that an exception comes from: the innermost frame of it.
+
+    Where no frame is the author's, of the function that was called: functions of packproof may not suit each other.
     """
-    if not written_by_author(function):
-        return place_of(function)
-    file, line = _file_of(function), None
-    after: list[str] = []
-    step_down = error.__traceback__
-    while step_down is not None:
-        name = step_down.tb_frame.f_code.co_filename
-        if name == file:
-            line, after = step_down.tb_lineno, []
-        else:
-            after.append(name)
-        step_down = step_down.tb_next
-    if any(name.startswith(OURS) and not name.startswith(_TOOLS) for name in after) and line is not None:
-        return None
-    return place_of(function, line)
+    place = place_of(function)
+    for frame, line in walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not file.startswith((*OURS, *_INSTALLED)):
+            place = f"{near(file)}:{line}"
+    return place
 
 
 def words_of_error(error: BaseException, state: State | None = None) -> str:
@@ -157,6 +151,71 @@ def by_author(policy: Policy) -> bool:
 def python_functions(policy: Policy, names: Sequence[str] = ()) -> Guard | Unwatched:
     """Return the functions of a policy as Python, as attributes; those of an author behind a guard."""
     return guard_of(policy)(policy, names) if by_author(policy) else Unwatched(policy)
+
+
+UNMARKED = "expected functions that a policy calls to carry @packproof.step and to be reached by a global name"
+
+
+@cache
+def refuse_unmarked(policy: Policy, names: tuple[str, ...]) -> None:
+    """Refuse what an author's functions call without ``@packproof.step``, or reach otherwise than by a global name.
+
+    Functions of Python and of installed packages, such as numpy's, are left to numba.
+    """
+    for name in names:
+        seen: set[FunctionType] = set()
+        waiting = [source_of(getattr(policy, name))]
+        while waiting:
+            source = waiting.pop()
+            if source in seen or not isinstance(source, FunctionType) or not written_by_author(source):
+                continue
+            seen.add(source)
+            for words, value, is_global in _functions_in(source):
+                if not (is_global and is_marked(value)):
+                    place = place_of(source)
+                    raise AuthorError(f"--policy: {place}: {name} of {policy.name} calls {words}, {UNMARKED}")
+                waiting.append(source_of(value))
+
+
+def _functions_in(source: FunctionType) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the functions of authors and of packproof that a function reaches, and whether by a global name."""
+    for name in global_names(source.__code__):
+        value = source.__globals__.get(name)
+        if _is_followed(value):
+            yield name, value, True
+        elif isinstance(value, tuple) and any(map(_is_followed, value)):
+            yield f"a function in {name}", value, False
+    for words, value in _attributes_in(source):
+        if _is_followed(value):
+            yield words, value, False
+    names = source.__code__.co_freevars
+    for name, cell in zip(names, source.__closure__ or (), strict=True):
+        with suppress(ValueError):  # a name that has not been assigned yet
+            if _is_followed(cell.cell_contents):
+                yield name, cell.cell_contents, False
+    for value in (*(source.__defaults__ or ()), *(source.__kwdefaults__ or {}).values()):
+        if _is_followed(value):
+            yield f"{getattr(value, '__name__', value)} (a default)", value, False
+
+
+def _is_followed(value: Any) -> bool:
+    """Return whether a value is a function of an author or of packproof."""
+    source = getattr(value, "py_func", value)
+    return isinstance(source, FunctionType) and not source.__code__.co_filename.startswith(_INSTALLED)
+
+
+def _attributes_in(source: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function reads as attributes of modules that it names, with the words for it."""
+    value: Any = None
+    words = ""
+    for one in get_instructions(source.__code__):
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            value, words = source.__globals__.get(one.argval), one.argval
+        elif one.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+            value, words = getattr(value, one.argval, None), f"{words}.{one.argval}"
+            yield words, value
+        else:
+            value = None
 
 
 class Unwatched:
@@ -207,11 +266,12 @@ class Guard(ABC):
     tools: ClassVar[str] = "move and stop"
 
     def __init__(self, policy: Policy, names: Sequence[str] = ()) -> None:
+        if any(map(written_by_author, (policy.place, policy.depart, policy.refresh, policy.ring))):
+            refuse_unmarked(policy, self.called)
         self.policy = policy
         self.now: NDArray[np.float64] | None = None
         self._names = names
         self._event = "before the first event"
-        self._as_python = cache(plain)
         self._functions = {name: plain(getattr(policy, name)) for name in ("place", "depart", "refresh", "ring")}
         self._common = type_of(self.fields)
 
@@ -312,15 +372,13 @@ class Guard(ABC):
         expected = self._common(*(getattr(state, field).copy() for field in self.fields))
         try:
             # compiled code raises where something is divided by zero, and lets whole numbers overflow
-            with called_as(self._as_python), np.errstate(divide="raise", over="ignore", invalid="ignore"):
+            with np.errstate(divide="raise", over="ignore", invalid="ignore"):
                 answer = self._functions[name](state, *arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             where = place_to_blame(getattr(self.policy, name), error)
-            if where is None:
-                raise
-            raise self._error(where, name, words_of_error(error, state), state) from None
+            raise self._error(where, name, words_of_error(error, state), state) from error
         if complaint := self._wrong_change(state, rows, expected):
             raise self.refuse(name, state, complaint)
         return answer

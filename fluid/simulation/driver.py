@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +21,7 @@ from fluid.simulation.policy_interface import UNANSWERED, Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.results import Result, Run
-from fluid.simulation.runner import Function, Runner
+from fluid.simulation.run import Function, Runner
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
 from fluid.simulation.ticks import in_units
@@ -41,7 +42,7 @@ def run_once(
     scenario: Scenario,
     seed: np.random.SeedSequence | int,
     *,
-    python: bool = False,
+    python: bool | None = None,
     watch: Function | None = None,
     progress: Callable[[float, int], None] | None = None,
     partial: bool = False,
@@ -56,8 +57,9 @@ def run_once(
     seed : SeedSequence or int
         Three streams are spawned from it: of the jobs that come, of what the policy draws, and of the jobs that are
         there at time 0, so that none of them depends on the others.
-    python : bool
-        Run as plain Python: the same path, slowly.
+    python : bool, optional
+        Run as plain Python, or compiled; the path is the same. Where left out, the number of events decides
+        (`fluid.simulation.run.COMPILED_FROM`).
     watch : callable, optional
         Called as ``watch(state, jobs, measures)`` after each event; the run is then plain Python.
     progress : callable, optional
@@ -78,13 +80,13 @@ def run_once(
         raise ArgumentError(f"policy: {policy.name} is not a policy for {scenario.title}")
     streams = arrival_rng, policy_rng, start_rng = [np.random.default_rng(s) for s in sequence(seed).spawn(3)]
     unused = [stream.bit_generator.state for stream in streams]
+    events = scenario.expected_events if python is None else 0.0 if python else inf
     setting = scenario.setting()
-    state = prepared(policy, setting, python=python)
+    state = prepared(policy, setting)
     measures = scenario.measures()
     engine = scenario.engine(policy, state, arrival_rng, start_rng)
-    how: dict[str, Any] = {"watch": watch, "compiled": not (python or watch)}
-    run = Runner(policy, engine.loop, engine.parts, types=scenario.names, setting=setting, **how)
-    run.ready(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng)
+    run = Runner(policy, engine.loop, engine.parts, events=events, watch=watch, types=scenario.names)
+    run.begin(setting, state)
     seconds, interpreted = 0.0, 0
     status = 0
     try:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.options import ORACLE
-from fluid.simulation.state import QUEUE, Setting, queue_fields, start
+from fluid.simulation.state import QUEUE, Setting, over_servers, queue_fields, start
 from fluid.simulation.structures.bitset import discard, empty_sets, insert
 from theory.compiled import step
 from theory.errors import InputError, TooLargeError
@@ -65,8 +65,9 @@ def configured_fields(setting: Setting, name: str) -> dict[str, NDArray[Any]]:
     spaces = [pool.space for pool in setting.instance.pools]
     types, pools = len(setting.instance.types), len(spaces)
     vacant, levels = empty_sets(types + pools, setting.servers)
+    insert_into = over_servers(insert, setting.servers)
     for server in range(setting.servers):
-        insert(vacant, levels, types + int(setting.pool[server]), server)
+        insert_into(vacant, levels, types + int(setting.pool[server]), server)
     # the most jobs that start at one event are those of one server; a margin beside
     most = 16 + max(sum(space.most(j) for j in range(types)) for space in spaces)
     fields = queue_fields(setting, name, resources=False, room=most)

@@ -43,9 +43,9 @@ Rules
 - The state holds everything that a policy remembers, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `fluid.simulation.state.key`).
-- Functions are written for numba: scalars, arrays by field, and preferably no allocation. Plain functions do, and so do
-  plain functions of a user that they call, in whatever file; `packproof.step` compiles one beforehand. What numba
-  cannot compile runs as Python, on the same path, and a line on stderr says why.
+- Functions are written for numba: scalars, arrays by field, and preferably no allocation. Functions that they call
+  carry ``@packproof.step`` and are reached by a global name; others are refused. What numba cannot compile runs as
+  Python, on the same path, and a line on stderr says why.
 - ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
   in service besides (slots: each server and each job that waits as the slot begins).
 - An author's policy is watched (`fluid.simulation.authors`): the common part must change by its ``moves`` alone, and

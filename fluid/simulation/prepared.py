@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -21,29 +19,20 @@ from fluid.simulation.authors import (
     words_of_error,
     written_by_author,
 )
-from fluid.simulation.compiling import FEW_SERVERS, compiles_beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State, type_of
-from theory.compiled import called_as, checked_copy, plain, plain_unless_compiled
 from theory.doors import PACKAGE
 from theory.errors import InputError
 
 
-def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
+def prepared(policy: Policy, setting: Any) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
-    As Python if `python`. Where the servers are few, only those of its kernels that would have to be compiled run so.
     An author's error, or a state that is none, ends in one line that names the author's file and line.
     """
     setting = replace(setting, options=read_by(policy, setting.options))
-    prepare = policy.prepare
-    if not by_author(policy):
-        if python:
-            prepare = plain(prepare)
-        elif compiles_beside() and setting.servers <= FEW_SERVERS:
-            prepare = plain_unless_compiled(prepare)
-    return _checked_state(policy, setting, prepare, "prepare", setting)
+    return _checked_state(policy, setting, policy.prepare, "prepare", setting)
 
 
 def answered(policy: Policy, setting: Any, state: State) -> State:
@@ -53,21 +42,19 @@ def answered(policy: Policy, setting: Any, state: State) -> State:
 
 def _checked_state(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
     is_authors = written_by_author(function)
-    # the tools that the author's function calls: as Python, or where that would take long with every index looked at
-    form: Any = cache(plain if setting.servers <= FEW_SERVERS else _with_checked_indices)
     try:
-        with called_as(form) if is_authors else nullcontext():
-            state = function(*arguments)
+        state = function(*arguments)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        where = place_to_blame(function, error) if by_author(policy) else None
-        of_setting = not is_authors or str(error).startswith(("simulation.", "--policy"))
-        if where is None or (isinstance(error, InputError) and of_setting):
+        # a function of packproof complains of the setting, not of the author
+        if not by_author(policy) or (
+            isinstance(error, InputError) and (not is_authors or str(error).startswith(("simulation.", "--policy")))
+        ):
             raise
         kind = type(error) if isinstance(error, InputError) else AuthorError
         words = f": {error}" if isinstance(error, InputError) else words_of_error(error)
-        raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
+        raise kind(f"--policy: {place_to_blame(function, error)}: {name} of {policy.name}{words}") from error
     if not by_author(policy):
         return state
     guard = guard_of(policy)
@@ -77,10 +64,6 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
     if complaint:
         raise AuthorError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
     return state if type(state).__module__.startswith(f"{PACKAGE}fluid.") else type_of(state._fields)(*state)
-
-
-def _with_checked_indices(function: Callable[..., Any]) -> Callable[..., Any]:
-    return checked_copy(function, allocating=True)
 
 
 def _refusal(model: str, guard: type[Guard], state: Any) -> str | None:

@@ -73,6 +73,11 @@ class Scenario(ABC):
     def rewards(self) -> NDArray[np.float64] | None:
         """Reward of a job of each group per unit time, float64[G]; None for a law of sizes."""
 
+    @property
+    @abstractmethod
+    def expected_events(self) -> float:
+        """The arrivals that are expected, twice, as those that are served depart; slots count besides."""
+
     @abstractmethod
     def setting(self) -> Any:
         """Return what a policy is prepared for."""
@@ -161,6 +166,13 @@ class TypedScenario(Scenario):
     def rewards(self) -> NDArray[np.float64]:
         """u_j, float64[J]."""
         return np.array([float(u) for u in self.instance.rewards])
+
+    @property
+    def expected_events(self) -> float:
+        """Arrivals that are expected, twice; of a stream of jobs those of the workload."""
+        if self.jobs is not None:
+            return 2.0 * self.arrivals_until(self.until)
+        return 2.0 * float(self.rates.sum()) * self.until
 
     @cached_property
     def intensity(self) -> float | None:

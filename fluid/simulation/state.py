@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple, cast
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.compiled import step
+from theory.compiled import bound, step
 from theory.errors import ContractError, InputError
 from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
@@ -202,6 +202,20 @@ def named_jobs(setting: Setting, jobs: Sequence[int] | NDArray[Any]) -> str:
     """Return the jobs of a server by name, as messages show them."""
     parts = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
     return (", ".join(parts[:8]) or "nothing") + (", ..." if len(parts) > 8 else "")
+
+
+FEW_SERVERS = 20_000
+"""Servers up to which a state is prepared as Python, in about a second; to compile what prepares it takes several."""
+
+
+def over_servers(function: Callable[..., Any], servers: int) -> Callable[..., Any]:
+    """Return a step that looks at all servers, or at each of them, as it is; compiled where the servers are many."""
+    return function if servers <= FEW_SERVERS else _as_kernel(function)
+
+
+@cache
+def _as_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    return bound(function)
 
 
 @step

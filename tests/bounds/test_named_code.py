@@ -96,7 +96,6 @@ def test_a_grid_of_code_alone_is_unknown(here: Path, capsys: pytest.CaptureFixtu
     assert not marks(here)
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_code_that_is_allowed_runs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of cells that are known, those that have run are told from others as where all is known."""
     (here / "grid.toml").write_text(OPTIONS.format(NAMES[0]))
@@ -195,7 +194,6 @@ def test_what_may_run_code_or_reach_a_network_is_known() -> None:
     known = {
         "theory/doors.py": {"import_module"},  # modules of packproof
         "theory/files/code.py": {"import_module", "exec_module"},  # code that the command line names, or allows
-        "theory/compiled/code_cache.py": {"loads of pickle"},  # the cache of machine code
         "fluid/experiment/store.py": {"import_module"},  # msvcrt
         "fluid/experiment/replications.py": {"load of np"},
         "fluid/admission/simulation/replications.py": {"load of np"},

@@ -12,7 +12,7 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.answers import schema
-from fluid.experiment.forecast import expected_events, forecast
+from fluid.experiment.forecast import forecast
 from fluid.experiment.grid import read_grid, scenario_of
 from fluid.experiment.run import run_cell, run_experiment
 from fluid.experiment.store import Store
@@ -152,4 +152,4 @@ def test_the_forecast_expects_what_comes(grid: Path) -> None:
     assert events is not None
     # arrivals are Poisson with mean expected / 2, and each departs; 6 deviations: false alarm below 1e-6
     assert abs(events - expected) < 6 * (2 * expected) ** 0.5
-    assert expected == expected_events(scenario_of(cell.document, policy("first-fit")))
+    assert expected == scenario_of(cell.document, policy("first-fit")).expected_events

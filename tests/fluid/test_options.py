@@ -116,7 +116,6 @@ MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refr
 """
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "one.toml"
     path.write_text(INSTANCE)
@@ -137,7 +136,6 @@ def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.Captu
     assert error.endswith("; did you mean beta?\n")
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "own.py").write_text(OWN)
     path = tmp_path / "one.toml"
@@ -153,7 +151,6 @@ def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.endswith(f"{path}: simulation.keep: expected 0 or more\n")
 
 
-@pytest.mark.usefixtures("compiling_beside")
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
 def test_policies_that_are_compared_take_their_own_options(
     order: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -204,7 +201,6 @@ keep = [0, 1]
 """
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_a_value_that_a_policy_does_not_read_is_run_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one.toml").write_text(INSTANCE)
     (tmp_path / "own.py").write_text(OWN)

@@ -98,6 +98,7 @@ def not_for_numba(state: Common, job_type: int, draws: Any) -> int:
     return min(able.values(), default=-1)
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 @pytest.mark.parametrize("place", [scanning, allocating, not_for_numba])
 def test_own_policies(place: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """First-fit written in three ways, of which numba compiles two, takes the path of the one that is built in."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fluid import simulation
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
 from fluid.simulation.arrivals import Law
@@ -28,6 +29,7 @@ from fluid.simulation.state import (
     queue_fields,
     start,
 )
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -40,16 +42,21 @@ def nowhere(state: Any, job_type: int, draws: Any) -> int:
     return -1
 
 
-def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fluid.simulation.loss.policies.static.optimal_assignment", int)
-    mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
+def test_an_error_outside_of_a_call_of_the_authors_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = LossScenario(additive([2], [[1]]), 2, 10.0, 1.0)
-    with pytest.raises(TypeError):
-        run_once(mine, scenario, 1)
     monkeypatch.setattr("fluid.simulation.loss.loop.advance", int)
     fine = Policy("fine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, nothing_to_refresh)
     with pytest.raises(TypeError):
         run_once(fine, scenario, 1, python=True)
+
+
+def test_an_error_in_a_call_of_the_authors_has_its_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = LossScenario(additive([2], [[1]]), 2, 10.0, 1.0)
+    monkeypatch.setattr("fluid.simulation.loss.policies.static.optimal_assignment", int)
+    mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
+    with pytest.raises(InputError, match=r"test_policy_objects\.py:\d+: prepare of mine raised TypeError") as raised:
+        run_once(mine, scenario, 1)
+    assert isinstance(raised.value.__cause__, TypeError)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +90,25 @@ def test_a_policy_that_never_stops_to_ask() -> None:
 
 def test_the_exact_chain_knows_two_kinds_of_draws() -> None:
     two = additive([2], [[1]], workload=[1])
-    for draw, words in (
-        (lambda d: d.integers(2), "draws.integers: the exact chain knows one_of"),
-        (lambda d: int(d.random() * 1.5), "draws.random() * 1.5: the exact chain knows one_of"),
+
+    def whole(state: Any, job_type: int, draws: Any) -> int:
+        return min(-1, draws.integers(2))
+
+    def other(state: Any, job_type: int, draws: Any) -> int:
+        return min(-1, int(draws.random() * 1.5))
+
+    for place, words in (
+        (whole, "draws.integers: the exact chain knows one_of"),
+        (other, "draws.random() * 1.5: the exact chain knows one_of"),
     ):
-
-        def place(state: Any, job_type: int, draws: Any, draw: Any = draw) -> int:
-            return min(-1, draw(draws))
-
         mine = Policy("mine", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
         with pytest.raises(InputError, match=re.escape(words)):
             stationary_law(mine, two, 2)
 
 
+@step
 def draw_one(draws: Any, number: int) -> int:
-    """Stand for an author's helper without a decorator, whose tools must be Python too in the exact chain."""
+    """Stand for an author's helper."""
     return one_of(draws, number)
 
 
@@ -117,7 +128,49 @@ def anywhere(state: Any, job_type: int, draws: Any) -> int:
     return -1
 
 
-def test_helpers_without_a_decorator(capsys: pytest.CaptureFixture[str]) -> None:
+def without_mark(draws: Any, number: int) -> int:
+    return one_of(draws, number)
+
+
+TOOLS = (fits, one_of)
+
+
+def refused_ways() -> dict[str, Any]:
+    """Return functions that reach another one in ways that are not followed."""
+    inner = draw_one
+
+    def by_closure(state: Any, job_type: int, draws: Any) -> int:
+        return inner(draws, 1) - 1
+
+    def by_default(state: Any, job_type: int, draws: Any, tool: Any = draw_one) -> int:
+        return tool(draws, 1) - 1
+
+    def by_attribute(state: Any, job_type: int, draws: Any) -> int:
+        return simulation.one_of(draws, 1) - 1
+
+    def by_tuple(state: Any, job_type: int, draws: Any) -> int:
+        return TOOLS[1](draws, 1) - 1
+
+    def by_helper(state: Any, job_type: int, draws: Any) -> int:
+        return without_mark(draws, 1) - 1
+
+    return {
+        "inner": by_closure, "draw_one (a default)": by_default, "simulation.one_of": by_attribute,
+        "a function in TOOLS": by_tuple, "without_mark": by_helper,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", refused_ways())
+def test_what_is_not_marked_or_not_reached_by_name_is_refused_before_a_run(words: str) -> None:
+    place = refused_ways()[words]
+    mine = Policy("x", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
+    sentence = f"place of x calls {words}, expected functions that a policy calls to carry @packproof.step and"
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        run_once(mine, LossScenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1)
+
+
+@pytest.mark.usefixtures("compiled_at_once")
+def test_helpers_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
     """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""
     mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
     two = additive([12], [[5], [7]], [3, 4], [1, 1])
@@ -150,6 +203,7 @@ def test_states_of_own_types_are_known_to_every_process() -> None:
     assert kind._fields == Mine._fields
 
 
+@pytest.mark.slow
 def test_a_clock_that_starts_jobs() -> None:
     """A clock of the policy's own starts jobs; the law of the queue agrees with the simulation within its interval."""
 

@@ -189,6 +189,7 @@ def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None
         prepared(policy(name), Setting(additive([3], [[1]]), 2, options))
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.CaptureFixture[str]) -> None:
     ours = policy("max-weight-local")
 
@@ -196,7 +197,7 @@ def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.Captur
         return int(str(ours.place(state, job_type, draws)))  # a text that numba does not read
 
     instance = additive([6], [[4], [1]], workload=["1/4", "1"])
-    scenario = QueueScenario(instance, 1, 30.0, 0.0)
+    scenario = QueueScenario(instance, 1, 300.0, 0.0)
     odd = run_once(replace(ours, name="odd", place=place), scenario, seed_of(1, 0))
     assert "odd runs as Python" in capsys.readouterr().err
     assert odd.mean_queue == run_once(ours, scenario, seed_of(1, 0)).mean_queue

@@ -153,7 +153,7 @@ def test_wrong_policies(beside: Path) -> None:
     report, every = Report(), cases()
     assert len(every) >= 100
     run_wrong("python", every[::13], report, beside)
-    run_wrong("rehearsed", [case for case in every if case.text][1::11], report, beside)
+    run_wrong("early", [case for case in every if case.text][1::11], report, beside)
     assert not report.wrong
     assert report.outcomes["python: one line"] > 10
 

@@ -83,7 +83,6 @@ def test_commands(run_there, installed: Path, tmp_path: Path) -> None:  # type: 
     assert "HOLDS" in run_there("-m", "packproof", "verify", "def-3.8-three-types")
 
 
-@pytest.mark.usefixtures("compiling_beside")
 def test_own_code(run_there, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """An author's policy runs in workers, and tests of a user are collected."""
     for name, file in (("types.toml", "four_types.toml"), ("mine.py", "own_policies.py")):

@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 WITHOUT = """
 import multiprocessing, os, signal, subprocess, sys, types, fcntl as unix  # subprocess asks for msvcrt as it is loaded
 
-os.environ["PACKPROOF_COMPILE"] = "first"  # there is no compilation beside a run but on Linux
 
 def locking(handle, kind, size):  # of msvcrt: what Windows has in the place of flock
     unix.flock(handle, unix.LOCK_EX | unix.LOCK_NB)

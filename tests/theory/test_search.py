@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
-from theory.compiled import plain
+from theory.compiled import bound, plain
 from theory.errors import TooLargeError
 from theory.exact.columns import generation as columns
 from theory.exact.columns import pricing
@@ -28,6 +28,9 @@ from theory.region.membership import CapacityProgram
 
 long_weights = st.integers(0, 3).flatmap(lambda n: st.integers(0, 2 ** (40 * n)))
 near_ties = st.integers(1, 3).flatmap(lambda n: st.integers(-2, 2).map(lambda d: n * 2**60 + d))
+
+
+ADVANCE = bound(branching.advance)
 
 
 def brute(space: Additive, types: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -173,7 +176,7 @@ def test_prices_bound_in_exact_arithmetic() -> None:
     for seed in range(200):
         capacity, tree = some_tree(seed)
         branching.begin(tree, capacity, -1)
-        branching.advance(tree, np.zeros((5000, len(tree.weights)), np.int64), 20_000, True)
+        ADVANCE(tree, np.zeros((5000, len(tree.weights)), np.int64), 20_000, True)
         for i, number in enumerate(tree.number.tolist()):
             remembered += number
             for price in tree.prices[i, :number].tolist():
@@ -189,7 +192,7 @@ def test_python_runs_the_same_path() -> None:
             continue
         for rising in (True, False):
             results = []
-            for advance in (branching.advance, plain(branching.advance)):
+            for advance in (ADVANCE, plain(branching.advance)):
                 _, again = some_tree(seed)
                 branching.begin(again, capacity, int(tree.weights.max()))
                 rows = np.zeros((40, len(tree.weights)), np.int64)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.cli import run
-from fluid.simulation.runner import Runner
+from fluid.simulation.run import Runner
 from tests.frozen.cases import CASES, PATHS
 from tests.frozen.indices import refusing
 
@@ -76,8 +76,8 @@ def packed(value: Any) -> Any:
 
 def paths_as_python() -> None:
     """Print the answers of all policies' paths; run with ``NUMBA_DISABLE_JIT=1``. No index may be negative."""
-    as_python = Runner._as_python
-    Runner._as_python = lambda self, *arguments: as_python(self, *map(refusing, arguments))  # type: ignore[method-assign]
+    part = Runner._part
+    Runner._part = lambda self, run, inputs, most: part(self, run, list(map(refusing, inputs)), most)  # type: ignore[method-assign]
     print(json.dumps({name: packed(answered(arguments)) for name, arguments in PATHS.items()}))
 
 

@@ -19,6 +19,7 @@ from fluid.admission.law.thresholds import POLICIES, needed_over
 from fluid.admission.simulation.outlook import aligned_horizons, fill_kinds, new_outlook
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.chains.elimination import stationary
+from theory.compiled import bound
 from theory.errors import InputError, TooLargeError
 
 STATES = 200_000
@@ -170,6 +171,9 @@ class ExactResult:
     residual: float  # largest entry of |law x generator| over the largest rate: the error of the linear algebra
 
 
+_fill_kinds, _needed_over = bound(fill_kinds), bound(needed_over)
+
+
 def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
     """Return the number that a policy compares with its threshold, float64[n, K]; infinite where a class does not fit.
 
@@ -188,14 +192,14 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
     number = {pair: i for i, pair in enumerate({pair: 0 for state in (*space.states, arriving) for pair in state})}
     view = new_outlook(space.cluster, horizons, len(number), direct=True)
     for pair, i in number.items():
-        fill_kinds(view, i, float(pair[1]), np.ascontiguousarray(space.dynamics.believed[pair[0]], float))
+        _fill_kinds(view, i, float(pair[1]), np.ascontiguousarray(space.dynamics.believed[pair[0]], float))
     code, marginal = POLICIES.index(policy.name), float(policy.marginal)
     for i, state in enumerate(space.states):
         inside = [number[pair] for pair in state]
         mean, variance = view.mean[inside].sum(axis=0), view.variance[inside].sum(axis=0)
         for k in np.flatnonzero(fits[i]):
             own = number[arriving[int(k)]]
-            needed[i, k] = needed_over(
+            needed[i, k] = _needed_over(
                 code, mean + view.mean[own], variance + view.variance[own], view.mean[own], view.capacity, marginal
             )
     return needed

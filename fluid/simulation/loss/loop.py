@@ -36,7 +36,7 @@ from fluid.simulation.measures import (
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take
 from fluid.simulation.structures.event_list import next_time
-from theory.compiled import step
+from theory.compiled import routine, step
 
 
 class Rates(NamedTuple):
@@ -59,7 +59,7 @@ def accumulate(measures: Measures, state: Common, b: int, length: float) -> None
         measures.slots[b, j] += length * state.slots[j]
 
 
-@step
+@routine
 def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
     """Follow the moves that the policy has made, count them, and clear them."""
     if not jobs.moves_jobs:

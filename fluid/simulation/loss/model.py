@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
-from fluid.simulation.loop import Engine
+from fluid.simulation.loop import Engine, Function
 from fluid.simulation.loss import jobs as lists
 from fluid.simulation.loss.jobs import Calendar
 from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult
-from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
-from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common, most_calls
-from theory.compiled import bound, plain, step
+from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common, most_calls, over_servers
+from theory.compiled import plain, step
 
 FEWEST = 1024
 """Events that a part of a run has memory for at least."""
@@ -85,7 +84,7 @@ class _LossEngine(Engine):
         plain(finish_event, refresh=functions["refresh"], **self.parts)(state, self.jobs, measures, draws)
 
 
-PARTS: dict[str, Function] = {"accumulate": accumulate, "most_calls": most_calls}
+PARTS: dict[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
 """The functions of the model that both loops name."""
 
 
@@ -93,7 +92,7 @@ class _JumpChain(_LossEngine):
     """Poisson arrivals and exponential service."""
 
     loop = staticmethod(jump_chain)
-    parts = PARTS | {"carry_out": bound(carry_out, transfer=lists.transfer_in_urn)}
+    parts = PARTS | {"transfer": lists.transfer_in_urn}
     spare, larger = staticmethod(lists.spare_in_urn), staticmethod(lists.larger_urn)
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State) -> None:
@@ -107,7 +106,7 @@ class _EventList(_LossEngine):
     """Any arrivals and service times."""
 
     loop = staticmethod(event_list)
-    parts = PARTS | {"carry_out": bound(carry_out, transfer=lists.transfer_in_calendar)}
+    parts = PARTS | {"transfer": lists.transfer_in_calendar}
     spare, larger = staticmethod(lists.spare_in_calendar), staticmethod(lists.larger_calendar)
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State, rng: np.random.Generator) -> None:
@@ -118,9 +117,10 @@ class _EventList(_LossEngine):
             expected = min(expected, len(scenario.jobs.times))
         length = int(state.totals.sum()) + expected + 1
         self.jobs = lists.new_calendar(length, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
+        schedule = over_servers(lists.schedule, int(state.totals.sum()))
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in scenario.service_times(np.full(int(state.counts[server, j]), j, np.int32), rng):
-                lists.schedule(self.jobs, work, j, server)
+                schedule(self.jobs, work, j, server)
         self.supply()
 
 

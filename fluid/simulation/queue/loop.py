@@ -48,8 +48,8 @@ def new_lines(types: int, length: int = 1024) -> Lines:
 
     >>> lines = new_lines(2)
     >>> for arrival in (1.0, 2.0): join(lines, 1, arrival, 10.0)
-    >>> leave(lines, 1)
-    (1.0, 10.0)
+    >>> [float(value) for value in leave(lines, 1)]
+    [1.0, 10.0]
     """
     after = np.arange(1, length + 1)
     after[-1] = -1

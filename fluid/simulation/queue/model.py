@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, Stream, joined
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
-from fluid.simulation.loop import Engine
+from fluid.simulation.loop import Engine, Function
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue import loop
 from fluid.simulation.queue.loop import Jobs, accumulate, carry_out, longer_lines, new_lines
 from fluid.simulation.results import QueueResult
-from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
 from fluid.simulation.state import OUTSIDE, QUEUE, PolicyError, State, most_calls, queue_fields
 from fluid.simulation.structures.event_list import enlarged, new_event_list

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, Stream, listed, refuse_endless
 from fluid.simulation.authors import Guard
-from fluid.simulation.loop import Engine
+from fluid.simulation.loop import Engine, Function
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Run
-from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
 from fluid.simulation.slotted.loop import CLASS_BITS, Jobs, accumulate, carry_out, most_calls
@@ -42,7 +41,7 @@ from fluid.simulation.slotted.state import (
     shared,
     with_places,
 )
-from fluid.simulation.state import PolicyError, State
+from fluid.simulation.state import PolicyError, State, over_servers
 from fluid.simulation.structures.bitset import empty_sets, insert
 from fluid.simulation.structures.searches import new_tree
 from fluid.simulation.structures.slot_ends import enlarged, in_service, new_slot_ends
@@ -140,6 +139,12 @@ class SlottedScenario(Scenario):
                     f"type: {self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}: see workload"
                 )
             refuse_endless(self.rate * self.until)
+
+    @property
+    def expected_events(self) -> float:
+        """Slots, and twice the arrivals that are expected."""
+        arrivals = self.rate * self.until if self.jobs is None else self.arrivals_until(self.until)
+        return 2.0 * arrivals + self.until
 
     def group_of(self, job_type: int) -> int:
         """Return the place in `names` under which a size class is measured."""
@@ -411,8 +416,10 @@ class SlottedGuard(Guard):
         """Return the lines, each with as many jobs as it leads to; -1 where these, or the free places, are not all."""
         lines: NDArray[np.int32] = state.lines.copy()
         seen = np.zeros(len(state.after), np.bool_)
-        count_lines(lines, state.after, seen)
-        if count_places(state.after, state.counters[FREE], seen) != len(seen) - lines[:, COUNT].sum():
+        places = len(state.after)
+        over_servers(count_lines, places)(lines, state.after, seen)
+        free = over_servers(count_places, places)(state.after, state.counters[FREE], seen)
+        if free != places - lines[:, COUNT].sum():
             lines[:, COUNT] = -1
         group = measures.group if measures.inside.shape[1] > 1 else np.zeros(len(lines), np.int64)
         by_group = np.bincount(group, lines[:, COUNT], minlength=measures.inside.shape[1])

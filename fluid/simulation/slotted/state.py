@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.state import MOVES, PolicyError, state_type
+from fluid.simulation.state import MOVES, PolicyError, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.simulation.structures.searches import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
@@ -203,7 +203,7 @@ def with_places(state: Any, places: int) -> Any:
     number = np.concatenate([state.number, np.zeros(places - before, np.int64)])
     state = state._replace(after=after, number=number)
     if state.keeps[BY_ARRIVAL]:
-        state.counters[USED] = close_up(state.arrived)
+        state.counters[USED] = over_servers(close_up, before)(state.arrived)
         leaves = state.arrived[len(state.arrived) >> 1 :]
         # a tree has a power of two of leaves, which may be enough already
         longer = np.pad(leaves, (0, max(0, 2 * places - len(leaves))), constant_values=NOTHING)

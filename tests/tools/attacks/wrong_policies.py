@@ -39,6 +39,7 @@ FAR = 10**8
 def state_of(setting, fields, **more):
     own = np.array([setting.options.get("fault", 0), setting.options.get("late", 0), 0])
     return type_of((*fields, "own"))(**(fields | more), own=own)
+@step
 def now(state, fault):
     if state.own[0] != fault: return False
     state.own[2] += 1
@@ -54,24 +55,30 @@ TOOLS: dict[str, tuple[str, str]] = {
 }
 """Where each tool stands, and its arguments."""
 
-WAYS: dict[str, str] = {
-    "by name": "{tool}",
+WAYS: dict[str, str] = {"by name": "{tool}", "alias": "alias_{tool}", "step of its own": "step_{tool}"}
+"""How an author's code may reach a tool."""
+
+OTHER_WAYS: dict[str, str] = {
     "attribute of packproof": "packproof.simulation.{tool}",
     "attribute of a room": "simulation.{tool}",
     "attribute of its module": "{home}.{tool}",
-    "alias": "alias_{tool}",
     "default": "default_{tool}",
     "closure": "closure_{tool}",
     "tuple": "TUPLE_{tool}[0]",
     "NamedTuple": "KIT_{tool}.tool",
     "helper beside": "helpers.{tool}",
-    "step of its own": "step_{tool}",
     "njit of its own": "njit_{tool}",
 }
-"""How an author's code may reach a tool."""
+"""How it may not: refused before the run."""
 
 REACHING = """
 alias_{tool} = {tool}
+@step
+def step_{tool}({arguments}): return {tool}({arguments})
+"""
+"""What a file must hold for the first ones, and for the others."""
+
+REACHING_OTHERWISE = """
 TUPLE_{tool} = ({tool}, {tool})
 KIT_{tool} = Kit({tool})
 def default_{tool}({arguments}, tool={tool}): return tool({arguments})
@@ -79,12 +86,9 @@ def bind_{tool}(tool):
     def inner({arguments}): return tool({arguments})
     return inner
 closure_{tool} = bind_{tool}({tool})
-@step
-def step_{tool}({arguments}): return {tool}({arguments})
 @njit
 def njit_{tool}({arguments}): return {tool}({arguments})
 """
-"""What a file must hold for that."""
 
 ARGUMENTS = {
     "place": "state, j, draws",
@@ -218,7 +222,7 @@ def faults(model: str) -> list[tuple[str, str, str]]:
 
 def called(tool: str, way: str) -> str:
     """Return how a tool is called that is reached in a way."""
-    return WAYS[way].format(tool=tool, home=TOOLS[tool][0])
+    return (WAYS | OTHER_WAYS)[way].format(tool=tool, home=TOOLS[tool][0])
 
 
 def policy_file(model: str) -> str:
@@ -226,7 +230,7 @@ def policy_file(model: str) -> str:
     tools = dict.fromkeys([USED[model], *(tool for _, tool, _ in CALLS[model])])
     text = HEAD + "".join(REACHING.format(tool=tool, arguments=TOOLS[tool][1]) for tool in tools)
     arguments = TOOLS[USED[model]][1]
-    text += f"def use({arguments}):\n"
+    text += f"@step\ndef use({arguments}):\n"
     for number, way in enumerate(WAYS):
         text += f"    if state.own[1] == {number}: return {called(USED[model], way)}({arguments})\n"
     text += f"    return {USED[model]}({arguments})\n"
@@ -354,6 +358,11 @@ def cases() -> list[Case]:
         for model in CALLS
         for number, (name, function, _) in enumerate(faults(model), 1)
     ]
+    for way in OTHER_WAYS:
+        reaching = REACHING_OTHERWISE.format(tool="fits", arguments=TOOLS["fits"][1])
+        place = f"def place(state, j, draws): return 0 if {called('fits', way)}(state, FAR, j) else -1"
+        end = "X = Policy('x', 'loss', prepare, place, quiet, done)"
+        texts.append(Case(f"fits {way}", "loss", text=f"{HEAD}{RIGHT_FILE}{reaching}{place}\n{end}\n"))
     for name, (model, text) in FILES.items():
         end = "" if "Policy(" in text else f"\nX = Policy('x', '{model}', prepare, place, quiet, done)"
         texts.append(Case(name, model, text=f"{HEAD}{RIGHT_FILE}{text}{end}\n"))
@@ -370,7 +379,8 @@ TABLES = {
     "queue": f"{LOSS}[simulation]\n",
     "slotted": f"{SIZES}[simulation]\nintensity = 0.7\nservice_rate = 0.05\n",
 }
-UNTIL = {"loss": 300, "queue": 1000, "slotted": 3000}
+UNTIL = {"loss": 3000, "queue": 3000, "slotted": 10_000}
+"""Times of runs that expect enough events to be compiled."""
 
 
 def command(case: Case, number: int, folder: Path, late: int) -> list[str]:

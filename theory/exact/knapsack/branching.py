@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.compiled import routine, step
+from theory.compiled import kernel, routine, step
 
 BITS = 45
 """Weights of configurations stay below 2 to this power, where a margin of `MARGIN` is less than one unit."""
@@ -225,7 +225,7 @@ def _cut_by_new_prices(tree: Tree, depth: int, need: float) -> bool:
     return True
 
 
-@routine
+@kernel
 def _first_prices(tree: Tree, capacity: NDArray[np.int64], places: int) -> None:
     tree.number[tree.weights.size] = 1  # no types are worth nothing
     for i in range(places):

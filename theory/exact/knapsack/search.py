@@ -15,6 +15,7 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import bound
 from theory.errors import TooLargeError
 from theory.exact.knapsack import branching
 from theory.exact.knapsack.configurations import Reduced
@@ -58,6 +59,9 @@ class Nodes:
 
     def __init__(self, most: int | None = None) -> None:
         self.most = self.unspent = _ALLOWED.get() if most is None else most
+
+
+_advance = bound(branching.advance)
 
 
 class _Search:
@@ -121,7 +125,7 @@ class _Search:
                 status, steps = branching.FULL, min(turn, nodes.unspent)
                 while status == branching.FULL:
                     rows, before = np.zeros((ROWS, len(order)), np.int64), int(tree.place[branching.NODES])
-                    status, written = branching.advance(tree, rows, steps, rising)
+                    status, written = _advance(tree, rows, steps, rising)
                     best, spent = int(tree.place[branching.TARGET]), int(tree.place[branching.NODES]) - before
                     nodes.unspent, steps = nodes.unspent - spent, steps - spent
                     if written:
@@ -140,7 +144,7 @@ class _Search:
         for i, j in enumerate(order.tolist()):
             target = max(-1, (than >> self.shift) - int(self.rounded[j]))
             branching.begin(tree, self.capacity - self.demands[j], target, short=True)
-            _, written = branching.advance(tree, rows, most, True)
+            _, written = _advance(tree, rows, most, True)
             if written:  # the last one is the heaviest
                 rows[written - 1, i] += 1
                 value, k = self._weighed(order, rows[written - 1].tolist())

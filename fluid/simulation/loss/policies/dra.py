@@ -47,9 +47,19 @@ from fluid.simulation.loss.policies.slot_lists import (
 )
 from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type, unique_rows
+from fluid.simulation.state import (
+    ASKS,
+    REASSIGNED,
+    Common,
+    Setting,
+    common,
+    move,
+    over_servers,
+    state_type,
+    unique_rows,
+)
 from fluid.simulation.structures.bitset import empty_sets, least
-from theory.compiled import step
+from theory.compiled import routine, step
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration, Instance
@@ -130,7 +140,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
     return server
 
 
-@step
+@routine
 def _surplus_with_slot(state: Any, j: int) -> int:
     """Return a surplus server of the accept group with a free type-j slot, -1 if there is none."""
     types = len(state.totals)
@@ -393,10 +403,11 @@ def prepare(setting: Setting) -> Any:
 
 def settled_state(setting: Setting, state: Any, ids: NDArray[np.int32]) -> Any:
     """Configure the servers and run CRA, extending the state as it asks."""
-    _configure_all(state, ids)
+    servers = setting.servers
+    over_servers(_configure_all, servers)(state, ids)
     draws = np.random.default_rng(0)
     while True:
-        refresh(state, draws)
+        over_servers(refresh, servers)(state, draws)
         if not state.done[ASKS]:
             state.done[:] = 0
             return state

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.loss.policies.slot_lists import set_effective
 from fluid.simulation.state import ASKS
-from theory.compiled import step
+from theory.compiled import routine, step
 
 
 def empty_memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -57,7 +57,7 @@ def plan_stands(state: Any) -> bool:
     return True
 
 
-@step
+@routine
 def plan_greedily(state: Any) -> int:
     """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; return the rows of its plan.
 
@@ -219,7 +219,7 @@ def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
             state.plan_[row, 1] = 0
 
 
-@step
+@routine
 def take_plan(state: Any, stages: int) -> None:
     """Rank the configurations by the new plan; those that it does not name any more are surplus."""
     # cleared for the old plan and set for the new one: what is left without a stage is not in the new one

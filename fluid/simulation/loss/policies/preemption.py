@@ -28,7 +28,7 @@ from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
 from fluid.simulation.loss.policies.slot_lists import follow_freed_slot
 from fluid.simulation.options import PRIORITY, TRIGGER
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
+from fluid.simulation.state import MOVES, Common, Setting, over_servers, state_type, stop
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
 from theory.errors import InputError
@@ -70,9 +70,10 @@ def prepare(setting: Setting) -> Any:
     )
     victims = sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (sizes[j], j))
     held, levels = empty_sets(len(victims), setting.servers)
+    insert_into = over_servers(insert, setting.servers)
     for row, j in enumerate(victims):
         for server in np.flatnonzero(fields["counts"][:, j]).tolist():
-            insert(held, levels, row, server)
+            insert_into(held, levels, row, server)
     state = PreemptionState(
         **fields,
         priority=priority,

@@ -95,7 +95,7 @@ def _put_bit(state: Any, row: int, c: int, value: bool) -> None:
         discard(state.words, state.levels, row, c)
 
 
-@step
+@routine
 def mark_all(state: Common, c: int) -> None:
     """Bring all words of a configuration up to date."""
     for slot in range(len(state.totals) + 1):
@@ -219,7 +219,7 @@ def assign(state: Any, server: int, c: int) -> None:
         state.slots[j] += state.configurations[c, j] - state.configurations[old, j]
 
 
-@step
+@routine
 def add_server(state: Any, server: int, c: int, e: int) -> None:
     """Make a server without configuration the newest of one; effective only where all others are."""
     head = state.newest[c]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.options import D
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.simulation.state import Common, Setting, common, fits, one_of, state_type
+from fluid.simulation.state import Common, Setting, common, fits, one_of, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
 from theory.instance import Additive, Space
@@ -30,7 +30,7 @@ def prepare_first_fit(setting: Setting) -> Any:
     """Make the state of first-fit; any number of pools."""
     roomy, levels = empty_sets(len(setting.instance.types), setting.servers)
     state = FirstFitState(**common(setting), roomy=roomy, levels=levels, touched_=np.full(1, -1))
-    _find_room(state)
+    over_servers(_find_room, setting.servers)(state)
     return state
 
 
@@ -152,7 +152,7 @@ def prepare_best_fit(setting: Setting) -> Any:
         classes_=np.zeros(1, np.int64),
         touched_=np.full(1, -1),
     )
-    _enter_all(state)
+    over_servers(_enter_all, setting.servers)(state)
     return state
 
 

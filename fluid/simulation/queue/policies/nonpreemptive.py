@@ -18,7 +18,7 @@ import numpy as np
 from fluid.simulation import options
 from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import QueueCommon, Setting, state_type
+from fluid.simulation.state import QueueCommon, Setting, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, least
 from theory.compiled import step
 
@@ -48,8 +48,8 @@ def prepare(setting: Setting) -> Any:
     )
     if options.START(setting.options) == "at-once":
         for server in range(setting.servers):
-            heaviest(state, state.pool[server])
-            _begin(state, server)
+            over_servers(heaviest, setting.servers)(state, state.pool[server])
+            over_servers(_begin, setting.servers)(state, server)
     return state
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from fluid.simulation.options import EXPIRY, SAMPLING
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, queue_fields, start, state_type
+from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, over_servers, queue_fields, start, state_type
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive
@@ -51,7 +51,7 @@ def prepare(setting: Setting) -> Any:
         urn=np.zeros((types, most), np.int32),
         tokens=np.zeros(types, np.int64),
     )
-    refresh(state, None)
+    over_servers(refresh, setting.servers)(state, None)
     return state
 
 

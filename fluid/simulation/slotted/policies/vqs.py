@@ -29,7 +29,7 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
-from fluid.simulation.state import MOVES, state_type
+from fluid.simulation.state import MOVES, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.structures.searches import NOTHING, first_at_least, new_tree, set_leaf
 from theory.compiled import step
@@ -54,8 +54,9 @@ def prepare(setting: SlottedSetting) -> Any:
     levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     empty, spread = empty_sets(1, setting.servers)
+    insert_into = over_servers(insert, setting.servers)
     for server in range(setting.servers):
-        insert(empty, spread, 0, server)
+        insert_into(empty, spread, 0, server)
     return VirtualState(
         **shared(setting, fifo=True, queue_of=queue_of, queues=2 * levels),
         table=reduced_configurations(levels),

@@ -1,0 +1,237 @@
+"""A loop under a policy, as Python or compiled, on the same path.
+
+Runs of few events are Python from end to end. Where the runs of a process expect many (`COMPILED_FROM`), the loop is
+compiled before the next one begins.
+
+An author's policy (`fluid.simulation.authors`) runs its first events as Python, where each of its calls is checked.
+Compiled, every index of its run is checked, and after each part the state is compared with the loop's own lists. A part
+that fails is run once more as Python, from a copy of its beginning, so that the message names the event. What numba
+cannot compile runs as Python, which a line on stderr says once in a process.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache, cached_property
+from typing import Any
+
+from fluid.simulation.authors import Guard, by_author, guard_of, place_of, words_of_error, written_by_author
+from fluid.simulation.loop import observe
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.state import PolicyError, State
+from theory.compiled import bound, is_off, plain, result_type, source_of
+
+COMPILED_FROM, AUTHORS_COMPILED_FROM = 30_000, 8_000
+"""Events, expected of a policy's runs in a process, from which on the next one is compiled: of packproof's policies and
+of an author's. As Python an event takes 20 to 60 microseconds (dynamic reservation 270), and 230 or more where each
+call is checked. To compile a loop takes 5 to 30 s, once on a machine, and to load it again 0.4 s."""
+
+WATCHED_AS_PYTHON = 300
+"""First events of an author's policy in a process, which run as Python: at 0.2 to 0.5 ms each."""
+
+PART = 20_000
+"""Events of an author's policy between two looks at the state: a part that fails takes about 5 s as Python."""
+
+Function = Callable[..., Any]
+Parts = tuple[tuple[str, Function], ...]
+
+
+class Runner:
+    """A loop under a policy, to be called as ``run(*inputs, most)``.
+
+    `parts` are the model's functions that the loop names, and `types` the names of the types in messages. `watch`
+    stands for `fluid.simulation.loop.observe`; the loop then runs as Python. `events` are those that are expected.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        loop: Function,
+        parts: Mapping[str, Function],
+        *,
+        events: float,
+        watch: Function | None = None,
+        types: Sequence[str] = (),
+    ) -> None:
+        guard = guard_of(policy)
+        self.policy, self._loop, self._parts, self._names = policy, loop, dict(parts), guard.called
+        self.watch = watch or observe
+        self.guard: Guard | None = None
+        if by_author(policy):
+            self.guard = guard(policy, types)
+        plain_functions = {name: getattr(policy, name) for name in guard.called}
+        self.functions: dict[str, Function] = self.guard.functions if self.guard else plain_functions
+        self._key = (policy, loop, tuple(parts.items()))
+        is_new = self._key not in _EXPECTED
+        _EXPECTED[self._key] += events
+        enough = COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM
+        is_long = events > 0 and _EXPECTED[self._key] >= enough
+        self.compiles = is_long and watch is None and not is_off()
+        self._first = WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
+        """Events that still are to run as Python before the loop is compiled."""
+
+    @cached_property
+    def _python(self) -> Function:
+        """The loop as Python."""
+        checks = {} if self.guard is None else dict(self.guard.checks)
+        watch = {} if self.watch is observe else {"observe": self.watch}
+        return plain(self._loop, **self.functions, **(checks | self._parts | watch))
+
+    @property
+    def is_python(self) -> bool:
+        """Whether what runs next runs as Python."""
+        return not self.compiles or self._first > 0
+
+    def begin(self, setting: Any, state: State) -> None:
+        """Let the guard of an author's policy remember what never changes."""
+        if self.guard is not None:
+            self.guard.remember(setting, state)
+
+    def __call__(self, *arguments: Any) -> int:
+        """Run the loop; the last argument says how many events at most."""
+        *inputs, most = arguments
+        if not self.is_python:
+            compiled = self._compiled(inputs)
+            if compiled is not None:
+                return self._watched(compiled, inputs, most)
+            self.compiles = False
+        if self.compiles:
+            most = min(most, self._first)
+            self._first -= most
+        return self._part(self._python, inputs, most)
+
+    def _compiled(self, inputs: Sequence[Any]) -> Function | None:
+        """Return the compiled loop, None where numba cannot compile the author's functions."""
+        if self.guard is None:
+            return _bound_loop(*self._key)
+        key = (self._key, tuple((array.dtype.char, array.ndim) for array in inputs[0]))
+        if key not in _LOOPS:
+            _LOOPS[key] = _compiled_for_author(self._key, self._names, inputs)
+        return _LOOPS[key]
+
+    def _watched(self, compiled: Function, inputs: Sequence[Any], most: int) -> int:
+        """Run a part compiled; of an author's policy a part that fails is run once more, as Python."""
+        if self.guard is None:
+            return int(compiled(*inputs, most))
+        before, most = deepcopy(inputs), min(most, PART)
+        try:
+            return self._part(compiled, inputs, most)
+        except Exception as error:
+            self._part(self._python, before, most)
+            # as Python nothing is wrong with it: the guard finds what it can say of the compiled part
+            raise self._worded(error, inputs[0]) from error
+
+    def _part(self, run: Function, inputs: Sequence[Any], most: int) -> int:
+        """Run a part; of an author's policy, look at what it leaves behind."""
+        if self.guard is None:
+            return int(run(*inputs, most))
+        state, jobs, _, measures = inputs[:4]
+        self.guard.now = next(part.now for part in inputs if hasattr(part, "now"))
+        self.guard.count(state, measures)
+        try:
+            status = int(run(*inputs, most))
+        except PolicyError as error:  # what the loop itself complains of
+            raise self._worded(error, state) from error
+        if complaint := self.guard.complaint(state, jobs, measures):
+            raise self._worded(PolicyError(complaint), state)
+        return status
+
+    def refused(self, name: str, state: State, complaint: str) -> Exception:
+        """Return the error of a policy that does what it must not."""
+        if self.guard is None:
+            return PolicyError(f"{self.policy.name}: {complaint}")
+        return self.guard.refuse(name, state, complaint)
+
+    def _worded(self, error: Exception, state: State) -> Exception:
+        """Return the one line about an error that does not come out of a call of the author's functions."""
+        assert self.guard is not None
+        name, _, complaint = str(error).partition(": ")
+        if isinstance(error, PolicyError) and name in self._names:
+            return self.guard.refuse(name, state, complaint)
+        words = str(error) if isinstance(error, PolicyError) else words_of_error(error)
+        return self.guard.refuse("refresh", state, words)
+
+
+_EXPECTED: defaultdict[Any, float] = defaultdict(float)
+"""Events that runs of this process have expected, by policies with their loops."""
+
+_LOOPS: dict[Any, Function | None] = {}
+"""Compiled loops of authors' policies in this process, by policy, loop and types of the state; None without one."""
+
+
+@cache
+def _bound_loop(policy: Policy, loop: Function, parts: Parts) -> Function:
+    functions = {name: getattr(policy, name) for name in guard_of(policy).called} | dict(parts)
+    return bound(loop, checked=False, **functions)
+
+
+def _compiled_for_author(key: Any, names: Sequence[str], inputs: Sequence[Any]) -> Function | None:
+    """Compile a loop under an author's policy, or write the line that says why it runs as Python."""
+    failure: Exception | None = None
+    for allocating in (False, True):  # functions that make arrays take longer
+        run = _checked_loop(*key, allocating)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
+                run(*inputs, 0)  # compiles, and runs nothing
+        except Exception as error:
+            failure = error
+        else:
+            return run
+    assert failure is not None
+    print(_reason_not_compiled(key[0], names, inputs, failure), file=sys.stderr)
+    return None
+
+
+@cache
+def _checked_loop(policy: Policy, loop: Function, parts: Parts, allocating: bool) -> Function:
+    guard = guard_of(policy)
+    functions = {name: getattr(policy, name) for name in guard.called}
+    names = functions | dict(guard.checks) | dict(parts)
+    return bound(loop, checked=True, allocating=allocating, **names)
+
+
+def _reason_not_compiled(policy: Policy, names: Sequence[str], inputs: Sequence[Any], failure: Exception) -> str:
+    """Return the line that says which function numba cannot compile, and why."""
+    from numba import int64, typeof
+    from numba.core import types
+
+    state, draws = typeof(inputs[0]), typeof(inputs[-1])
+    arguments = {
+        "place": (state, int64, draws),
+        "depart": (state, int64, int64, draws),
+        "refresh": (state, draws),
+        "ring": (state, int64, draws),
+    }
+    results: dict[str, tuple[Any, str]] = {
+        "place": (types.Integer, "a whole number"),
+        "refresh": ((types.Boolean, types.Integer), "True or False"),
+    }
+    for name in names:
+        function = getattr(policy, name)
+        if not written_by_author(function):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = result_type(function, *arguments[name])
+        except Exception as error:
+            return _line_about(policy, name, error)
+        wanted, words = results.get(name, (types.Type, ""))
+        if not isinstance(result, wanted):
+            return _line_about(policy, name, TypeError(f"it returns {result}, expected {words}"))
+    return _line_about(policy, "all", failure)
+
+
+def _line_about(policy: Policy, name: str, error: Exception) -> str:
+    function = getattr(policy, name, policy.place)
+    place = getattr(error, "loc", None)  # of numba's errors, where they know it
+    code = getattr(source_of(function), "__code__", None)
+    line = place.line if place is not None and code is not None and place.filename == code.co_filename else None
+    reason = str(error) if isinstance(error, TypeError) else type(error).__name__
+    where = place_of(function, line)
+    return f"{where}: {policy.name} runs as Python, numba cannot compile {name}: {reason}"
