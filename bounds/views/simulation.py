@@ -183,7 +183,7 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
 def _how(answer: Answer) -> str:
     """Return how the events ran: a rate means something where all of them ran in one way."""
     if 0 < answer.events_as_python < answer.events:
-        return f", {answer.events_as_python:,} of them as Python while the event loop was compiled"
+        return f", {answer.events_as_python:,} of them as Python"
     rate = f", {answer.events_per_second:,.0f} a second" if answer.events_per_second else ""
     return rate + (" as Python" if answer.events_as_python else "")
 

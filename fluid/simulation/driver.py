@@ -93,6 +93,7 @@ def run_once(
         engine.open(run.functions, state, measures, policy_rng, run.watch)
         while status != FINISHED:
             most = engine.next_part()
+            run.ready(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng)
             as_python, before = run.is_python, int(measures.events[0])
             begin = perf_counter()
             status = run(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng, most)

@@ -73,6 +73,7 @@ class Runner:
         self.compiles = is_long and watch is None and not is_off()
         self._first = WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
         """Events that still are to run as Python before the loop is compiled."""
+        self._loop_at_hand: Function | None = None
 
     @cached_property
     def _python(self) -> Function:
@@ -91,14 +92,18 @@ class Runner:
         if self.guard is not None:
             self.guard.remember(setting, state)
 
+    def ready(self, *inputs: Any) -> None:
+        """Compile the loop for these inputs, if what runs next runs compiled; nothing runs."""
+        if not self.is_python and self._loop_at_hand is None:
+            self._loop_at_hand = self._compiled(inputs)
+            self.compiles = self._loop_at_hand is not None
+
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
         *inputs, most = arguments
-        if not self.is_python:
-            compiled = self._compiled(inputs)
-            if compiled is not None:
-                return self._watched(compiled, inputs, most)
-            self.compiles = False
+        self.ready(*inputs)
+        if not self.is_python and self._loop_at_hand is not None:
+            return self._watched(self._loop_at_hand, inputs, most)
         if self.compiles:
             most = min(most, self._first)
             self._first -= most
@@ -107,7 +112,9 @@ class Runner:
     def _compiled(self, inputs: Sequence[Any]) -> Function | None:
         """Return the compiled loop, None where numba cannot compile the author's functions."""
         if self.guard is None:
-            return _bound_loop(*self._key)
+            run = _bound_loop(*self._key)
+            run(*inputs, 0)  # compiles, and runs nothing
+            return run
         key = (self._key, tuple((array.dtype.char, array.ndim) for array in inputs[0]))
         if key not in _LOOPS:
             _LOOPS[key] = _compiled_for_author(self._key, self._names, inputs)

@@ -243,7 +243,7 @@ def test_the_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     examples = Path(__file__).parent.parent.parent / "examples"
     types, google = str(examples / "powers_of_half.toml"), str(synthetic(tmp_path))
     for policy in ("nonpreemptive", "first-fit", "bf-js"):
-        arguments = ["simulate", types, "--policy", policy, "--servers", "5", "--until", "80", "--trace", google]
+        arguments = ["simulate", types, "--policy", policy, "--servers", "5", "--until", "10", "--trace", google]
         assert set(simulated(arguments, capsys)[0]["jobs"]) == set(read_instance(types).names)
     arguments = [str(examples / "caught.toml"), "--policy", "nonpreemptive", "--servers", "2", "--until", "59"]
     found, told = simulated(["simulate", *arguments, "--trace", str(examples / "jobs.csv")], capsys)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -24,6 +27,8 @@ from theory.compiled import (
     source_of,
     step,
 )
+
+ROOT = Path(__file__).parents[2]
 
 
 @step
@@ -237,3 +242,19 @@ def test_the_type_of_a_result_is_told_without_a_call() -> None:
     assert str(result_type(lambda x: x > 2, int64)) == "bool"
     with pytest.raises(NumbaError, match="print_text"):
         result_type(lambda x: x.print_text(), int64)
+
+
+def test_functions_of_packproof_reach_each_other_by_global_names() -> None:
+    """Others are compiled without what a binding replaces, or only where some other kernel has met them before."""
+    from fluid.simulation.authors import _functions_in
+
+    marked = 0
+    for room in ("theory", "fluid"):
+        for found in pkgutil.walk_packages([str(ROOT / room)], f"{room}."):
+            module = importlib.import_module(found.name)
+            for name, value in vars(module).items():
+                if is_marked(value) and source_of(value).__module__ == module.__name__:
+                    marked += 1
+                    ways = list(_functions_in(source_of(value)))
+                    assert all(is_global and is_marked(reached) for _, reached, is_global in ways), (name, ways)
+    assert marked > 300

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.structures import event_list
-from fluid.simulation.structures.event_list import EventList, new_event_list
+from fluid.simulation.structures.event_list import EventList, new_event_list, next_time
+from fluid.simulation.structures.event_list import enlarged as longer
+from fluid.simulation.structures.event_list import pop as take_first
+from fluid.simulation.structures.event_list import push as enter
 from theory.compiled import step
 
 WHAT, BEHIND = 0, 1
@@ -63,7 +65,7 @@ def enlarged(ends: SlotEnds) -> SlotEnds:
     length = len(ends.rows)
     rows = np.concatenate([ends.rows, _free_rows(length, length, int(ends.size[1]))])
     ends.size[1] = length
-    return SlotEnds(event_list.enlarged(ends.slots), rows, ends.recent, ends.size)
+    return SlotEnds(longer(ends.slots), rows, ends.recent, ends.size)
 
 
 def in_service(ends: SlotEnds) -> NDArray[np.int64]:
@@ -75,7 +77,7 @@ def in_service(ends: SlotEnds) -> NDArray[np.int64]:
 @step
 def next_slot(ends: SlotEnds, never: int) -> int:
     """Return the slot in which the next job ends; `never` where no job is in service."""
-    return int(event_list.next_time(ends.slots, never))
+    return int(next_time(ends.slots, never))
 
 
 @step
@@ -90,7 +92,7 @@ def push(ends: SlotEnds, slot: int, what: int) -> None:
     if ends.recent[place, SLOT] == slot:
         ends.rows[ends.recent[place, ROW], BEHIND] = row
     else:
-        event_list.push(ends.slots, slot, row)
+        enter(ends.slots, slot, row)
         ends.recent[place, SLOT] = slot
     ends.recent[place, ROW] = row
 
@@ -103,7 +105,7 @@ def pop(ends: SlotEnds) -> int:
     if behind >= 0:
         ends.slots.what[0] = behind
     else:
-        event_list.pop(ends.slots)
+        take_first(ends.slots)
     ends.rows[row, WHAT] = NO_JOB
     ends.rows[row, BEHIND] = ends.size[1]
     ends.size[0] -= 1
