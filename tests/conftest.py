@@ -118,6 +118,7 @@ def data() -> Path:
 @pytest.fixture
 def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile also short runs, for tests whose subject is compiled code."""
+    monkeypatch.setattr("fluid.simulation.run.LOADED_FROM", 1)
     monkeypatch.setattr("fluid.simulation.run.COMPILED_FROM", 1)
     monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", 1)
 

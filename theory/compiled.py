@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dis import get_instructions
 from functools import cache, wraps
+from pathlib import Path
 from pickle import PickleError
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -74,7 +75,7 @@ def is_off() -> bool:
 
 def _kernel_of(source: FunctionType, **options: bool) -> Function:
     """Return what compiles a function when it is first called."""
-    compiled: Function | None = None
+    compiled: Any = None
 
     @wraps(source)
     def run(*arguments: Any) -> Any:
@@ -87,8 +88,27 @@ def _kernel_of(source: FunctionType, **options: bool) -> Function:
             compiled = _dispatcher(source, options, cache=False)
             return compiled(*arguments)
 
-    run.__dict__["py_func"] = source
+    def stored() -> bool:
+        nonlocal compiled
+        if compiled is None:
+            compiled = _dispatcher(source, options, cache=True)
+        digest = compiled.py_func.__qualname__.rpartition("-")[2]
+        folder = compiled.stats.cache_path
+        return bool(folder) and any(Path(folder).glob(f"*{digest}*.nbi"))
+
+    run.__dict__.update(py_func=source, stored=stored)
     return run
+
+
+def is_stored(function: Function) -> bool:
+    """Return whether machine code of a kernel is stored, for arguments of some types.
+
+    Examples
+    --------
+    >>> is_stored(kernel(lambda x: x))
+    False
+    """
+    return bool(function.__dict__["stored"]())
 
 
 def _dispatcher(source: FunctionType, options: Mapping[str, bool], *, cache: bool) -> Any:

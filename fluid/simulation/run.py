@@ -23,12 +23,15 @@ from fluid.simulation.authors import Guard, by_author, guard_of, place_of, words
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import PolicyError, State
-from theory.compiled import bound, is_off, plain, result_type, source_of
+from theory.compiled import bound, is_off, is_stored, plain, result_type, source_of
 
 COMPILED_FROM, AUTHORS_COMPILED_FROM = 30_000, 8_000
 """Events, expected of a policy's runs in a process, from which on the next one is compiled: of packproof's policies and
 of an author's. As Python an event takes 20 to 60 microseconds (dynamic reservation 270), and 230 or more where each
-call is checked. To compile a loop takes 5 to 30 s, once on a machine, and to load it again 0.4 s."""
+call is checked. To compile a loop takes 5 to 30 s, once on a machine."""
+
+LOADED_FROM = 3_000
+"""The same where machine code is stored: to load it takes 0.5 s."""
 
 WATCHED_AS_PYTHON = 300
 """First events of an author's policy in a process, which run as Python: at 0.2 to 0.5 ms each."""
@@ -68,12 +71,18 @@ class Runner:
         self._key = (policy, loop, tuple(parts.items()))
         is_new = self._key not in _EXPECTED
         _EXPECTED[self._key] += events
-        enough = COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM
-        is_long = events > 0 and _EXPECTED[self._key] >= enough
-        self.compiles = is_long and watch is None and not is_off()
+        self.compiles = watch is None and events > 0 and self._is_worth_compiling()
         self._first = WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
         """Events that still are to run as Python before the loop is compiled."""
         self._loop_at_hand: Function | None = None
+
+    def _is_worth_compiling(self) -> bool:
+        expected = _EXPECTED[self._key]
+        if expected < LOADED_FROM or is_off():
+            return False
+        if expected >= (COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM):
+            return True
+        return is_stored(_bound_loop(*self._key) if self.guard is None else _checked_loop(*self._key, False))
 
     @cached_property
     def _python(self) -> Function:
