@@ -201,7 +201,10 @@ def _functions_in(source: FunctionType) -> Iterator[tuple[str, Any, bool]]:
 def _is_followed(value: Any) -> bool:
     """Return whether a value is a function of an author or of packproof."""
     source = getattr(value, "py_func", value)
-    return isinstance(source, FunctionType) and not source.__code__.co_filename.startswith(_INSTALLED)
+    if not isinstance(source, FunctionType):
+        return False
+    file = source.__code__.co_filename
+    return file.startswith(OURS) or not file.startswith(_INSTALLED)
 
 
 def _attributes_in(source: FunctionType) -> Iterator[tuple[str, Any]]:
