@@ -102,7 +102,7 @@ def place_to_blame(function: Callable[..., Any], error: BaseException) -> str:
     place = place_of(function)
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        if not file.startswith((*OURS, *_INSTALLED)):
+        if not file.startswith((*OURS, *_INSTALLED, "<frozen ")):
             place = f"{near(file)}:{line}"
     return place
 

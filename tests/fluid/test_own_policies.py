@@ -358,7 +358,7 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
         EVEN = Policy('even', 'queue', queue, wait, quiet, longest)"""
     name = own(odd)
     folder = Path(name).parent
-    scenario = QueueScenario(additive([12], [[5], [7]], [1, 1], ["1/2", "1/4"]), 3, 30.0, 0.0)
+    scenario = QueueScenario(additive([12], [[5], [7]], [1, 1], ["1/2", "1/4"]), 3, 300.0, 0.0)
     one, other = (run_once(policy(name), scenario, seed_of(1, r)) for r in range(2))
     even = [run_once(policy(name.replace(":X", ":EVEN")), scenario, seed_of(1, r)) for r in range(2)]
     assert [one.mean_queue, other.mean_queue] == [run.mean_queue for run in even]
@@ -366,7 +366,7 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
     assert len(told) == 1
     assert re.search(r"own\.py:\d+: odd runs as Python, numba cannot compile refresh: ", told[0])
     (folder / "grid.toml").write_text(
-        "instance = 'loss.toml'\nuntil = 20\nreplications = 2\nservers = 3\n"
+        "instance = 'loss.toml'\nuntil = 3000\nreplications = 2\nservers = 3\n"
         "[vary]\npolicy = ['own.py:X', 'own.py:EVEN']\nworkload = [0.3, 0.5]\n"
     )
     command = ["experiment", str(folder / "grid.toml"), "--allow-code", "--workers", "2"]

@@ -152,7 +152,7 @@ def test_wrong_policies(beside: Path) -> None:
     """Some of those that the attack has; some of the files of their own, which need no compiler."""
     report, every = Report(), cases()
     assert len(every) >= 100
-    run_wrong("python", every[::13], report, beside)
+    run_wrong("python", every[::11], report, beside)
     run_wrong("early", [case for case in every if case.text][1::11], report, beside)
     assert not report.wrong
     assert report.outcomes["python: one line"] > 10

@@ -37,11 +37,11 @@ def ran(folder: Path, name: str, until: float, python: bool | None) -> Any:
 
 @pytest.mark.parametrize("name", ["first-fit", f"{EXAMPLES / 'own_policies.py'}:WORST_FIT"], ids=["ours", "own"])
 def test_the_path_is_the_same_however_it_runs(name: str, tmp_path: Path) -> None:
-    events, interpreted, jobs = ran(tmp_path, name, 100.0, None)
+    events, interpreted, jobs = ran(tmp_path, name, 20.0, None)
     assert interpreted == events
     assert not list(tmp_path.rglob("*.nb*"))  # nothing was compiled, neither loop nor preparation
-    assert ran(tmp_path, name, 100.0, True) == [events, events, jobs]
-    compiled = ran(tmp_path, name, 100.0, False)
+    assert ran(tmp_path, name, 20.0, True) == [events, events, jobs]
+    compiled = ran(tmp_path, name, 20.0, False)
     assert compiled[0] == events
     assert compiled[1] == (0 if name == "first-fit" else 300)  # an author's policy begins as Python
     assert compiled[2] == jobs

@@ -97,8 +97,9 @@ WEAKER = {
     "nothing is said": ("value u a <= 2%:R * earned w u st\n", "True\n"),
     "a third for one half": ("value u a <= 2%:R * earned w u st\n", "value u a <= 3%:R * earned w u st\n"),
     "a hypothesis less": (
-        "Hypothesis K_down : down_closed K.\nHypothesis w_ge0 : forall p, 0 <= w p.\nHypothesis u_ge0",
+        "(u rho : J -> F).\nHypothesis K_down : down_closed K.\n"
         "Hypothesis w_ge0 : forall p, 0 <= w p.\nHypothesis u_ge0",
+        "(u rho : J -> F).\nHypothesis w_ge0 : forall p, 0 <= w p.\nHypothesis u_ge0",
     ),
     "a hypothesis more": ("Definition greedy_keeps_half : ", "Definition greedy_keeps_half : (0 < #|P|)%N -> "),
     "another theorem": ("  := Greedy.greedy_keeps_half", "  := Greedy.greedy_keeps_product"),
