@@ -10,25 +10,22 @@ closures, defaults or tuples.
 
 Numba's cache notices that the file of a kernel has changed, but not that the file of a function behind it has.
 Therefore the name under which a kernel is stored ends in a digest of all code, constants and options that it reaches,
-and of the versions of packproof and numba: other code has another name.
+and of the version of numba (`theory.reached`): other code has another name.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dis import get_instructions
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
-from pickle import PickleError
-from types import CodeType, FunctionType
+from traceback import walk_tb
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
-import numpy as np
+from theory.reached import Function, digest_of, global_names, source_of
 
 F = TypeVar("F", bound=Callable[..., Any])
-Function = Callable[..., Any]
 
 STEP: dict[str, bool] = {"_nrt": False, "forceinline": True}
 ROUTINE: dict[str, bool] = {"_nrt": False}
@@ -38,9 +35,6 @@ slower. Without ``forceinline`` dynamic reservation is four times slower."""
 
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Compiled code alone calls the compiled form of a step, so it has no entry from Python or C: half of the time."""
-
-NOT_READ = (OSError, EOFError, PickleError, ImportError, AttributeError)
-"""What numba's cache raises where a stored kernel is damaged or cannot be written; kernels raise none of them."""
 
 
 def kernel(function: F) -> F:
@@ -84,9 +78,12 @@ def _kernel_of(source: FunctionType, **options: bool) -> Function:
             compiled = _dispatcher(source, options, cache=True)
         try:
             return compiled(*arguments)
-        except NOT_READ:
-            compiled = _dispatcher(source, options, cache=False)
-            return compiled(*arguments)
+        except Exception as error:
+            if not _is_of_the_cache(error):
+                raise
+        # what is stored is damaged, or cannot be written; nothing has run
+        compiled = _dispatcher(source, options, cache=False)
+        return compiled(*arguments)
 
     def stored() -> bool:
         nonlocal compiled
@@ -98,6 +95,12 @@ def _kernel_of(source: FunctionType, **options: bool) -> Function:
 
     run.__dict__.update(py_func=source, stored=stored)
     return run
+
+
+def _is_of_the_cache(error: BaseException) -> bool:
+    """Return whether an exception comes out of numba's reading or writing of stored code."""
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    return any(frame.f_globals.get("__name__") == "numba.core.caching" for frame in frames)
 
 
 def is_stored(function: Function) -> bool:
@@ -116,10 +119,10 @@ def _dispatcher(source: FunctionType, options: Mapping[str, bool], *, cache: boo
     from numba import njit
 
     copy = _copy_of(source, source.__globals__)
-    copy.__qualname__ = f"{source.__qualname__}-{_digest_of(source, options)}"
-    for reached in _reached(source):
-        if reached is not source:
-            _register(reached)
+    copy.__qualname__ = f"{source.__qualname__}-{digest_of(source, options)}"
+    for function in _marked_functions(source):
+        if function is not source:
+            _register(function)
     if cache:
         try:
             return njit(cache=True, nogil=True, **options)(copy)
@@ -146,11 +149,6 @@ def _marked(function: Function, options: Mapping[str, bool]) -> FunctionType:
         raise TypeError(f"expected a function of Python to compile, got {function!r}")
     function.__dict__["compiled_with"] = options
     return function
-
-
-def source_of(function: Function) -> FunctionType:
-    """Return the Python function behind a kernel; any other function is its own source."""
-    return cast(FunctionType, getattr(function, "py_func", function))
 
 
 def is_marked(value: object) -> bool:
@@ -291,16 +289,6 @@ def _copy_of(source: FunctionType, names: dict[str, Any]) -> FunctionType:
     return copy
 
 
-@cache
-def global_names(code: CodeType) -> tuple[str, ...]:
-    """Return the global names that code reads, functions within it included, in alphabetical order."""
-    names = {one.argval for one in get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names.update(global_names(constant))
-    return tuple(sorted(names))
-
-
 _REGISTERED: set[Function] = set()
 """Functions that numba compiles where a kernel reaches them."""
 
@@ -319,48 +307,19 @@ def _register(function: Function) -> None:
             return source
 
 
-def _reached(function: FunctionType) -> Iterator[Function]:
-    """Yield a function and all marked functions that it reaches, each once."""
+def _marked_functions(function: FunctionType) -> Iterator[Function]:
+    """Yield a function and all marked functions that it reaches by global names, each once."""
     seen: set[Function] = {function}
     waiting: list[Function] = [function]
     while waiting:
-        reached = waiting.pop()
-        yield reached
-        source = source_of(reached)
+        each = waiting.pop()
+        yield each
+        source = source_of(each)
         for name in global_names(source.__code__):
             value = source.__globals__.get(name)
             if is_marked(value) and value not in seen:
                 seen.add(cast(Function, value))
                 waiting.append(cast(Function, value))
-
-
-def _digest_of(function: FunctionType, options: Mapping[str, bool]) -> str:
-    """Return a digest of a function, of all that it reaches by name, of the options, and of the versions."""
-    import numba
-
-    reached = list(_reached(function))
-    number: dict[Any, int] = {one: i for i, one in enumerate(reached)}
-    parts: list[Any] = [numba.__version__, sorted(options.items())]
-    for one in reached:
-        source = source_of(one)
-        compiled_with = sorted(source.__dict__["compiled_with"].items())
-        parts.append((_text_of(source.__code__), _text_of(source.__defaults__), compiled_with))
-        values = [(name, source.__globals__.get(name)) for name in global_names(source.__code__)]
-        parts += [(name, number[value] if is_marked(value) else _text_of(value)) for name, value in values]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-
-
-def _text_of(value: Any) -> str:
-    """Return what of a value may be part of compiled code: constants by value, classes by their fields, else a name."""
-    if isinstance(value, CodeType):
-        return f"{value.co_code.hex()} {value.co_names} {value.co_varnames} {_text_of(value.co_consts)}"
-    if isinstance(value, tuple):
-        return f"{type(value).__qualname__}({', '.join(map(_text_of, value))})"
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
-    if isinstance(value, int | float | complex | str | bytes | np.generic | None):
-        return repr(value)
-    return f"{getattr(value, '__module__', '')} {getattr(value, '__qualname__', '')} {getattr(value, '_fields', '')}"
 
 
 @contextmanager

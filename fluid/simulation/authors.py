@@ -20,13 +20,9 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dis import get_instructions
 from functools import cache, partial
-from pathlib import Path
 from traceback import walk_tb
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, cast
@@ -38,10 +34,11 @@ from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, START, Mea
 from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
-from theory.compiled import global_names, is_marked, plain, source_of, step
+from theory.compiled import is_marked, plain, step
 from theory.doors import imported
 from theory.errors import ContractError, InputError, meant
 from theory.files.code import text_of
+from theory.reached import INSTALLED, OURS, is_followed, reached, source_of
 
 Function = Callable[..., Any]
 
@@ -52,13 +49,6 @@ class AuthorError(InputError, ContractError):
 
 WAITING, SERVED = 0, 1
 """Rows of ``measures.inside``, in which the loop counts the jobs of an author's policy for itself."""
-
-
-_HOME = Path(__file__).resolve().parents[2]
-OURS = (*(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds")), str(_HOME / "packproof.py"))
-"""Where packproof's own code is."""
-
-_INSTALLED = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def written_by_author(function: Callable[..., Any]) -> bool:
@@ -102,7 +92,7 @@ def place_to_blame(function: Callable[..., Any], error: BaseException) -> str:
     place = place_of(function)
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        if not file.startswith((*OURS, *_INSTALLED, "<frozen ")):
+        if not file.startswith((*OURS, *INSTALLED, "<frozen ")):
             place = f"{near(file)}:{line}"
     return place
 
@@ -170,55 +160,20 @@ def refuse_unmarked(policy: Policy, names: tuple[str, ...]) -> None:
             if source in seen or not isinstance(source, FunctionType) or not written_by_author(source):
                 continue
             seen.add(source)
-            for words, value, is_global in _functions_in(source):
+            for words, value, is_global in functions_reached(source):
                 if not (is_global and is_marked(value)):
                     place = place_of(source)
                     raise AuthorError(f"--policy: {place}: {name} of {policy.name} calls {words}, {UNMARKED}")
                 waiting.append(source_of(value))
 
 
-def _functions_in(source: FunctionType) -> Iterator[tuple[str, Any, bool]]:
+def functions_reached(source: FunctionType) -> Iterator[tuple[str, Any, bool]]:
     """Yield the functions of authors and of packproof that a function reaches, and whether by a global name."""
-    for name in global_names(source.__code__):
-        value = source.__globals__.get(name)
-        if _is_followed(value):
-            yield name, value, True
-        elif isinstance(value, tuple) and any(map(_is_followed, value)):
-            yield f"a function in {name}", value, False
-    for words, value in _attributes_in(source):
-        if _is_followed(value):
-            yield words, value, False
-    names = source.__code__.co_freevars
-    for name, cell in zip(names, source.__closure__ or (), strict=True):
-        with suppress(ValueError):  # a name that has not been assigned yet
-            if _is_followed(cell.cell_contents):
-                yield name, cell.cell_contents, False
-    for value in (*(source.__defaults__ or ()), *(source.__kwdefaults__ or {}).values()):
-        if _is_followed(value):
-            yield f"{getattr(value, '__name__', value)} (a default)", value, False
-
-
-def _is_followed(value: Any) -> bool:
-    """Return whether a value is a function of an author or of packproof."""
-    source = getattr(value, "py_func", value)
-    if not isinstance(source, FunctionType):
-        return False
-    file = source.__code__.co_filename
-    return file.startswith(OURS) or not file.startswith(_INSTALLED)
-
-
-def _attributes_in(source: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function reads as attributes of modules that it names, with the words for it."""
-    value: Any = None
-    words = ""
-    for one in get_instructions(source.__code__):
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            value, words = source.__globals__.get(one.argval), one.argval
-        elif one.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
-            value, words = getattr(value, one.argval, None), f"{words}.{one.argval}"
-            yield words, value
-        else:
-            value = None
+    for words, value, is_global in reached(source):
+        if is_followed(value):
+            yield words, value, is_global
+        elif isinstance(value, tuple) and any(map(is_followed, value)):
+            yield f"a function in {words}", value, False
 
 
 class Unwatched:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from fluid.parallel import refuse_engine, refuse_workers, run_all
-from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Engine
+from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Engine, Function
 from fluid.simulation.measures import Measures, reached
 from fluid.simulation.policy_interface import UNANSWERED, Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.results import Result, Run
-from fluid.simulation.run import Function, Runner
+from fluid.simulation.run import Runner
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
 from fluid.simulation.ticks import in_units
@@ -80,12 +80,13 @@ def run_once(
         raise ArgumentError(f"policy: {policy.name} is not a policy for {scenario.title}")
     streams = arrival_rng, policy_rng, start_rng = [np.random.default_rng(s) for s in sequence(seed).spawn(3)]
     unused = [stream.bit_generator.state for stream in streams]
-    events = scenario.expected_events if python is None else 0.0 if python else inf
+    events = inf if python is False else scenario.expected_events
     setting = scenario.setting()
     state = prepared(policy, setting)
     measures = scenario.measures()
     engine = scenario.engine(policy, state, arrival_rng, start_rng)
-    run = Runner(policy, engine.loop, engine.parts, events=events, watch=watch, types=scenario.names)
+    how: dict[str, Any] = {"watch": watch, "python": bool(python)}
+    run = Runner(policy, engine.loop, engine.parts, events=events, types=scenario.names, **how)
     run.begin(setting, state)
     seconds, interpreted = 0.0, 0
     status = 0

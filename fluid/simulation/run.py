@@ -1,7 +1,7 @@
 """A loop under a policy, as Python or compiled, on the same path.
 
-Runs of few events are Python from end to end. Where the runs of a process expect many (`COMPILED_FROM`), the loop is
-compiled before the next one begins.
+A run begins as Python and goes on compiled at an event boundary. Runs of few events end before; where the runs of a
+process expect many (`COMPILED_FROM`), the loop is compiled before the next one begins.
 
 An author's policy (`fluid.simulation.authors`) runs its first events as Python, where each of its calls is checked.
 Compiled, every index of its run is checked, and after each part the state is compared with the loop's own lists. A part
@@ -14,16 +14,25 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache, cached_property
 from typing import Any
 
-from fluid.simulation.authors import Guard, by_author, guard_of, place_of, words_of_error, written_by_author
-from fluid.simulation.loop import observe
+from fluid.simulation.authors import (
+    AuthorError,
+    Guard,
+    by_author,
+    guard_of,
+    place_of,
+    words_of_error,
+    written_by_author,
+)
+from fluid.simulation.loop import Function, observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import PolicyError, State
-from theory.compiled import bound, is_off, is_stored, plain, result_type, source_of
+from theory.compiled import bound, is_off, is_stored, plain, result_type
+from theory.reached import source_of
 
 COMPILED_FROM, AUTHORS_COMPILED_FROM = 30_000, 8_000
 """Events, expected of a policy's runs in a process, from which on the next one is compiled: of packproof's policies and
@@ -39,7 +48,6 @@ WATCHED_AS_PYTHON = 300
 PART = 20_000
 """Events of an author's policy between two looks at the state: a part that fails takes about 5 s as Python."""
 
-Function = Callable[..., Any]
 Parts = tuple[tuple[str, Function], ...]
 
 
@@ -47,7 +55,8 @@ class Runner:
     """A loop under a policy, to be called as ``run(*inputs, most)``.
 
     `parts` are the model's functions that the loop names, and `types` the names of the types in messages. `watch`
-    stands for `fluid.simulation.loop.observe`; the loop then runs as Python. `events` are those that are expected.
+    stands for `fluid.simulation.loop.observe`; the loop then runs as Python, as it does with `python`. `events` are
+    those that are expected.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class Runner:
         parts: Mapping[str, Function],
         *,
         events: float,
+        python: bool = False,
         watch: Function | None = None,
         types: Sequence[str] = (),
     ) -> None:
@@ -69,20 +79,24 @@ class Runner:
         plain_functions = {name: getattr(policy, name) for name in guard.called}
         self.functions: dict[str, Function] = self.guard.functions if self.guard else plain_functions
         self._key = (policy, loop, tuple(parts.items()))
-        is_new = self._key not in _EXPECTED
-        _EXPECTED[self._key] += events
-        self.compiles = watch is None and events > 0 and self._is_worth_compiling()
-        self._first = WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
+        self._compiles = watch is None and not python
+        self._python_left = self._python_first(0.0 if python else events)
         """Events that still are to run as Python before the loop is compiled."""
         self._loop_at_hand: Function | None = None
 
-    def _is_worth_compiling(self) -> bool:
+    def _python_first(self, events: float) -> float:
+        """Return how many events run as Python before the loop is compiled: if the run is short, more than it has."""
+        is_new = self._key not in _EXPECTED
+        _EXPECTED[self._key] += events
         expected = _EXPECTED[self._key]
-        if expected < LOADED_FROM or is_off():
-            return False
-        if expected >= (COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM):
-            return True
-        return is_stored(_bound_loop(*self._key) if self.guard is None else _checked_loop(*self._key, False))
+        enough = COMPILED_FROM if self.guard is None else AUTHORS_COMPILED_FROM
+        if expected >= enough or (expected >= LOADED_FROM and self._is_stored()):
+            return WATCHED_AS_PYTHON if self.guard is not None and is_new else 0
+        return 2 * enough  # by then more has happened than was expected
+
+    def _is_stored(self) -> bool:
+        loop = _bound_loop(*self._key) if self.guard is None else _checked_loop(*self._key, False)
+        return not is_off() and is_stored(loop)
 
     @cached_property
     def _python(self) -> Function:
@@ -94,7 +108,7 @@ class Runner:
     @property
     def is_python(self) -> bool:
         """Whether what runs next runs as Python."""
-        return not self.compiles or self._first > 0
+        return not self._compiles or self._python_left > 0
 
     def begin(self, setting: Any, state: State) -> None:
         """Let the guard of an author's policy remember what never changes."""
@@ -104,8 +118,8 @@ class Runner:
     def ready(self, *inputs: Any) -> None:
         """Compile the loop for these inputs, if what runs next runs compiled; nothing runs."""
         if not self.is_python and self._loop_at_hand is None:
-            self._loop_at_hand = self._compiled(inputs)
-            self.compiles = self._loop_at_hand is not None
+            self._loop_at_hand = None if is_off() else self._compiled(inputs)
+            self._compiles = self._loop_at_hand is not None
 
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
@@ -113,10 +127,13 @@ class Runner:
         self.ready(*inputs)
         if not self.is_python and self._loop_at_hand is not None:
             return self._watched(self._loop_at_hand, inputs, most)
-        if self.compiles:
-            most = min(most, self._first)
-            self._first -= most
-        return self._part(self._python, inputs, most)
+        if not self._compiles:
+            return self._part(self._python, inputs, most)
+        events = inputs[3].events
+        before = int(events[0])
+        status = self._part(self._python, inputs, min(most, int(self._python_left)))
+        self._python_left -= int(events[0]) - before
+        return status
 
     def _compiled(self, inputs: Sequence[Any]) -> Function | None:
         """Return the compiled loop, None where numba cannot compile the author's functions."""
@@ -138,7 +155,8 @@ class Runner:
             return self._part(compiled, inputs, most)
         except Exception as error:
             self._part(self._python, before, most)
-            # as Python nothing is wrong with it: the guard finds what it can say of the compiled part
+            if isinstance(error, AuthorError):  # as Python nothing is wrong with the part
+                raise
             raise self._worded(error, inputs[0]) from error
 
     def _part(self, run: Function, inputs: Sequence[Any], most: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,13 +18,16 @@ from fluid.chains.loss import Branching, stationary_law
 from fluid.experiment.run import loss_numbers
 from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
+from fluid.simulation.authors import AuthorError
 from fluid.simulation.driver import run_once, simulate
+from fluid.simulation.loss.loop import jump_chain
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import drained_server
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.run import Runner
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put, take
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
@@ -492,3 +496,33 @@ def test_a_policy_of_a_file_runs_again_from_kept_code(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         answers.append(json.loads(done.stdout)["reward"])
     assert answers[0] == answers[1]
+
+
+@pytest.mark.usefixtures("compiled_at_once")
+def test_a_run_that_lasts_longer_than_expected_goes_on_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path is the same, and as Python run twice the events from which on a run is compiled."""
+    monkeypatch.setattr("fluid.simulation.run.COMPILED_FROM", 50)
+    monkeypatch.setattr(LossScenario, "expected_events", property(lambda _: 0.01))
+    monkeypatch.setattr("fluid.simulation.run._EXPECTED", defaultdict(float))
+    scenario = LossScenario(TWO, 6, 60.0, 5.0)
+    switched, python = (run_once(policy("first-fit"), scenario, 4, python=how) for how in (None, True))
+    assert (switched.interpreted, python.interpreted) == (100, python.events)
+    assert switched.events == python.events > 200
+    assert (switched.measures.jobs == python.measures.jobs).all()
+
+
+def test_what_the_guard_says_of_a_compiled_part_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the part is right as Python."""
+    mine = Policy("own", "loss", lambda s: Common(**common(s)), scanning, nothing_to_depart, nothing_to_refresh)
+    said = AuthorError("--policy: own.py:1: place of own left totals")
+
+    def part(runner: Any, run: Any, inputs: Any, most: int) -> int:
+        if run is len:
+            raise said
+        return 0
+
+    monkeypatch.setattr(Runner, "_part", part)
+    runner = Runner(mine, jump_chain, {}, events=1.0)
+    with pytest.raises(AuthorError) as raised:
+        runner._watched(len, [np.zeros(1)], 10)
+    assert raised.value is said

@@ -155,7 +155,7 @@ def refused_ways() -> dict[str, Any]:
         return without_mark(draws, 1) - 1
 
     return {
-        "inner": by_closure, "draw_one (a default)": by_default, "simulation.one_of": by_attribute,
+        "inner": by_closure, "the default draw_one": by_default, "simulation.one_of": by_attribute,
         "a function in TOOLS": by_tuple, "without_mark": by_helper,
     }  # fmt: skip
 

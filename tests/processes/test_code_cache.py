@@ -41,6 +41,17 @@ def test_a_change_in_another_file_changes_the_answer(tmp_path: Path) -> None:
     assert answers == [2, 3, 2]
 
 
+def test_closures_with_other_numbers_are_other_code(tmp_path: Path) -> None:
+    """Numba looks at the closure of a kernel alone, not at that of a step."""
+    (tmp_path / "factory.py").write_text(
+        "import sys\nfrom theory.compiled import bound, step\n"
+        "def policy(n):\n    def place(x): return x + n\n    return place\n"
+        "@step\ndef place(x): return 0\n@step\ndef loop(x): return place(x)\n"
+        "print(bound(loop, place=policy(int(sys.argv[1])))(1))\n"
+    )
+    assert [run_in(tmp_path, "factory.py", number).stdout for number in "121"] == ["2\n", "3\n", "2\n"]
+
+
 SUMS = """
 import sys
 from pathlib import Path

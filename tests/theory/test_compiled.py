@@ -5,28 +5,27 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba import int64
+from numba import int64, njit
 from numba.core.errors import NumbaError, TypingError
 
 from theory.compiled import (
-    _digest_of,
     bound,
-    global_names,
     is_marked,
     kernel,
     noticing_compilation,
     plain,
     result_type,
     routine,
-    source_of,
     step,
 )
+from theory.reached import digest_of, global_names, source_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -182,11 +181,17 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 def digest(function: Callable[..., Any], **options: bool) -> str:
-    return _digest_of(source_of(function), options)
+    return digest_of(source_of(function), options)
 
 
 LEAST = 3
 TABLE = np.arange(4)
+
+
+class Kind(Enum):
+    """Members whose values are part of compiled code."""
+
+    SMALL = 1
 
 
 def made(body: str, **names: Any) -> Any:
@@ -196,10 +201,36 @@ def made(body: str, **names: Any) -> Any:
     return kernel(space["f"])
 
 
+def closed(number: Any) -> Any:
+    """Return a kernel that calls a step which holds a number in its closure."""
+
+    @step
+    def inner(x: int) -> int:
+        return x + int(number)
+
+    return made("g(x)", g=inner)
+
+
+def module(**names: Any) -> ModuleType:
+    """Return a module with some names."""
+    space = ModuleType("numbers_of_an_author")
+    vars(space).update(names)
+    return space
+
+
 def test_other_code_constants_options_and_callees_have_other_names() -> None:
     @step
     def other(x: int) -> int:
         return x + 2
+
+    def defaults(x: int, n: int = 2) -> int:
+        return x + n
+
+    def more(x: int, n: int = 3) -> int:
+        return x + n
+
+    def keyword(x: int, *, n: int = 4) -> int:
+        return x + n
 
     inner = step(lambda x: x + LEAST)
     kinds = [
@@ -213,10 +244,30 @@ def test_other_code_constants_options_and_callees_have_other_names() -> None:
         made("x + table[0]", table=TABLE + 1),
         made("x + table[0]", table=(1, 2)),
         made("x + table[0]", table=(2, 1)),
+        made("x + table[0]", table=(Pair(1, 2), 1)),
+        made("kind(x)", kind=np.dtype(np.int32)),
+        made("kind(x)", kind=np.dtype(np.int64)),
+        made("kind.SMALL", kind=Kind),
+        made("kind.SMALL", kind=Enum("Kind", {"SMALL": 2}, module=__name__)),
+        made("x + of.LIMIT", of=module(LIMIT=1)),
+        made("x + of.LIMIT", of=module(LIMIT=2)),
+        made("[x + of.LIMIT for _ in range(2)][0]", of=module(LIMIT=1)),
+        made("[x + of.LIMIT for _ in range(2)][0]", of=module(LIMIT=2)),
+        made("of.g(x)", of=module(g=change)),
+        made("of.g(x)", of=module(g=other)),
         made("g(x)", g=change),
         made("g(x)", g=other),
         made("g(x)", g=inner),
         made("g(x)", g=routine(source_of(lambda x: x + 1))),
+        made("g(x)", g=njit(lambda x: x + 5)),
+        made("g(x)", g=njit(lambda x: x + 6)),
+        made("g(x)", g=njit(fastmath=True)(lambda x: x + 6)),
+        made("g(x)", g=step(defaults)),
+        made("g(x)", g=step(more)),
+        made("g(x)", g=step(keyword)),
+        closed(1),
+        closed(2),
+        closed(1.0),
         bound(top),
         bound(top, change=other),
         bound(top, checked=True),
@@ -225,8 +276,24 @@ def test_other_code_constants_options_and_callees_have_other_names() -> None:
     names = [digest(one) for one in kinds]
     assert len(set(names)) == len(names)
     assert digest(made("g(x)", g=change)) == digest(made("g(x)", g=change))
+    assert digest(closed(1)) == digest(closed(1))
     assert digest(top, boundscheck=True) != digest(top)
     assert digest(bound(top, change=other)) == digest(bound(top, change=other))
+
+
+def test_an_error_of_a_kernel_is_raised_once_whatever_its_kind() -> None:
+    """Only what numba's cache raises makes a kernel compile and run anew."""
+
+    @kernel
+    def counts(values: Any) -> None:
+        values[0] += 1
+        raise OSError("as a disk would say")
+
+    values = np.zeros(1, np.int64)
+    for times in (1, 2):
+        with pytest.raises(OSError, match="as a disk would say"):
+            counts(values)
+        assert values[0] == times
 
 
 def test_global_names_are_those_of_inner_functions_too() -> None:
@@ -246,7 +313,7 @@ def test_the_type_of_a_result_is_told_without_a_call() -> None:
 
 def test_functions_of_packproof_reach_each_other_by_global_names() -> None:
     """Others are compiled without what a binding replaces, or only where some other kernel has met them before."""
-    from fluid.simulation.authors import _functions_in
+    from fluid.simulation.authors import functions_reached
 
     marked = 0
     for room in ("theory", "fluid"):
@@ -255,6 +322,6 @@ def test_functions_of_packproof_reach_each_other_by_global_names() -> None:
             for name, value in vars(module).items():
                 if is_marked(value) and source_of(value).__module__ == module.__name__:
                     marked += 1
-                    ways = list(_functions_in(source_of(value)))
+                    ways = list(functions_reached(source_of(value)))
                     assert all(is_global and is_marked(reached) for _, reached, is_global in ways), (name, ways)
     assert marked > 300
