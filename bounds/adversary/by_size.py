@@ -300,9 +300,9 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     >>> proven_from_below(6, 1)
     Fraction(34831, 50000)
     """
-    known = {1: LEAST_ON_ONE, 2: LEAST_ON_TWO}.get(resources, {})
+    proven = {1: LEAST_ON_ONE, 2: LEAST_ON_TWO}.get(resources, {})
     least = max(proven_bound(types), EVERY_ON_ONE) if resources == 1 else proven_bound(types)
-    return known.get(types, least)
+    return proven.get(types, least)
 
 
 def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:

@@ -231,6 +231,7 @@ def test_certificates_of_shares(cluster: Any) -> None:
         assert Fraction(accepted(shape, judged)["ratio"]) == judged.value
 
 
+@pytest.mark.slow
 def test_certificates_of_shares_that_are_drawn() -> None:
     rng, space, number = np.random.default_rng(6), DivisionSpace(3, 2, 2), 0
     for _ in range(200):

@@ -91,7 +91,7 @@ def test_types_alone_and_configurations(tmp_path: Path, capsys: pytest.CaptureFi
     for text in (JOBS, "".join(",".join(line.split(",")[:3]) + "\n" for line in JOBS.splitlines())):
         (tmp_path / "t.csv").write_text(text)
         arguments = [*asked(tmp_path), "--policy", "nonpreemptive", "--until", "11", "--trace", str(tmp_path / "t.csv")]
-        answers.append(simulated(arguments, capsys)[0] | {"events_per_second": 0, "made": 0})
+        answers.append(simulated(arguments, capsys)[0] | {"events_per_second": 0, "events_as_python": 0, "made": 0})
     assert answers[0] == answers[1]
     listed = INSTANCE.replace("capacity = { cpu = 8, mem = 16 }", "configurations = [[4, 1]]")
     listed = "\n".join(line for line in listed.splitlines() if "demand" not in line)

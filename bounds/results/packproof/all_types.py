@@ -27,7 +27,7 @@ def identities_hold(slope: str = "1/S") -> bool:
     a, c, i, r, s, t, v = sp.symbols("a c i r s t v", positive=True)
     S, sigma = sp.symbols("S sigma", positive=True)
     after = sp.exp(-2 * t) * (2 * sigma + 2 * a + 2 * t - 1)
-    left = (1 - sigma / i) ** i * sp.exp(2 * sigma - 1) / 2
+    loss_bound = (1 - sigma / i) ** i * sp.exp(2 * sigma - 1) / 2
     share = a / (1 - (r - 1) * a)  # b
     gain = sp.log((1 - r * a) / (1 - (r - 1) * a)) + a / S
     thin = v * (1 / S - 1 / (1 - v * c))
@@ -35,7 +35,7 @@ def identities_hold(slope: str = "1/S") -> bool:
     differences = [
         sp.diff(after, t) - 4 * sp.exp(-2 * t) * (1 - sigma - a - t),
         sp.diff((1 - a) * sp.exp(2 * a), a) - (1 - 2 * a) * sp.exp(2 * a),
-        sp.diff(sp.log(left), sigma) - (2 - 1 / (1 - sigma / i)),
+        sp.diff(sp.log(loss_bound), sigma) - (2 - 1 / (1 - sigma / i)),
         1 - share - (1 - r * a) / (1 - (r - 1) * a),
         sp.diff(gain, a) - (1 / S - 1 / ((1 - r * a) * (1 - (r - 1) * a))),
         sp.diff(thin, c) + v**2 / (1 - v * c) ** 2,
@@ -76,9 +76,9 @@ def steps_hold(capacity: int, sizes: Sequence[int], values: Sequence[int]) -> bo
         room = capacity - sum(sizes[i + 1 :])
         n, r, a = capacity // sizes[i], room // sizes[i], Fraction(values[i], best[i])
         before, after = sum(values[i:]), sum(values[i + 1 :])
-        left = Fraction(room - sizes[i], capacity)
+        room_after = Fraction(room - sizes[i], capacity)
         bounds = (Fraction(room, capacity) - Fraction(1, n + 1), Fraction(room * r, capacity * (r + 1)), Fraction(r, n))
-        if a * n > 1 or after * (1 - (r - 1) * a) > before * (1 - r * a) or left >= min(bounds):
+        if a * n > 1 or after * (1 - (r - 1) * a) > before * (1 - r * a) or room_after >= min(bounds):
             return False
     return True
 
@@ -126,12 +126,12 @@ def _table(level: Level, broken: str) -> Potential:
 )
 def all_types(level: Level, broken: str) -> Outcome:
     """Decide the identities, make the table, and try single steps and contents of servers."""
-    kept = KEPT + (Fraction(1, 10_000) if broken.startswith("0.0001") else 0)
+    share = KEPT + (Fraction(1, 10_000) if broken.startswith("0.0001") else 0)
     identities = identities_hold("1" if broken.startswith("the tangent") else "1/S")
     table = _table(level, broken)
     lost = table.lost()
     half = Fraction("0.303266")  # more than exp(-1/2)/2, of which exp(1) > 2.71828 is enough
-    words = half**2 * 4 * Fraction("2.71828") > 1 and half < 1 - kept
+    words = half**2 * 4 * Fraction("2.71828") > 1 and half < 1 - share
     generator, many = np.random.default_rng(SEED), 1 if level is Level.quick else 50
     above = sum(exceeds(table, *step) for step in hard_steps(8000 * many, generator))
     wrong = 0
@@ -141,7 +141,7 @@ def all_types(level: Level, broken: str) -> Outcome:
     least = min(solve(one_resource_member(*member)).ratio for member in ((5, 1), (6, 1), (4, 2), (5, 2)))
     computed = (
         f"identities {'hold' if identities else 'fail'}; the table keeps {float(1 - lost):.9f}, "
-        f"{text(kept)} asked ({table.steps} cases); "
+        f"{text(share)} asked ({table.steps} cases); "
         f"{above} steps exceed it, {wrong} contents fail; the least member keeps {float(least):.6f}"
     )
-    return Outcome(computed, identities and words and kept <= 1 - lost <= least and not above and not wrong)
+    return Outcome(computed, identities and words and share <= 1 - lost <= least and not above and not wrong)

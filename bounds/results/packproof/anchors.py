@@ -64,27 +64,27 @@ def greatest(gain: int, pole: int, zero: int, low: int, high: int) -> int | None
     c = `gain`, p = `pole` and z = `zero` in units, |z| <= p. The function is concave: its derivative is
     c - (p - z)/((1 - p a)(1 - z a)). Inside it is bounded by the tangent at a place near the maximum.
     """
-    one, rises = UNIT * UNIT, (pole - zero) * UNIT**4
+    unit_squared, rises = UNIT * UNIT, (pole - zero) * UNIT**4
 
     def value(a: int) -> int:
-        return up(gain * a, UNIT) - log_below(one - zero * a, one - pole * a)
+        return up(gain * a, UNIT) - log_below(unit_squared - zero * a, unit_squared - pole * a)
 
     def grows(a: int) -> bool:
-        return gain * (one - pole * a) * (one - zero * a) >= rises
+        return gain * (unit_squared - pole * a) * (unit_squared - zero * a) >= rises
 
-    if pole * low >= one:
+    if pole * low >= unit_squared:
         return None
     if gain <= 0 or not grows(low):
         return value(low)
-    if pole * high < one and grows(high):
+    if pole * high < unit_squared and grows(high):
         return value(high)
     # the zero of (1 - p a)(1 - z a) - (p - z)/c, in floats; whatever it is, the tangent there is a bound
     p, z, rest = pole / UNIT, zero / UNIT, 1 - (pole - zero) / gain
     place = int(2 * rest / (p + z + sqrt(max(0.0, (p + z) ** 2 - 4 * p * z * rest))) * UNIT)
     place = min(max(place, low), high)
-    if pole * place >= one:
+    if pole * place >= unit_squared:
         place = low
-    steep = abs(gain - rises // ((one - pole * place) * (one - zero * place))) + 1
+    steep = abs(gain - rises // ((unit_squared - pole * place) * (unit_squared - zero * place))) + 1
     return value(place) + up(steep * (high - low), UNIT)
 
 
@@ -189,8 +189,8 @@ class Search:
             return True
         slope = max(node.slope, self._thin_slope(max(closed, r * UNIT // (n + 1)), thin, 1))
         later = after(node, slope, n, r)
-        whole = self._gain(node.anchors, r, 0, up(UNIT, n))
-        if whole is None or any(self._is_closed(_less(one, whole, node.anchors)) for one in later):
+        gain = self._gain(node.anchors, r, 0, up(UNIT, n))
+        if gain is None or any(self._is_closed(_less(one, gain, node.anchors)) for one in later):
             return True
         return all(self._share_holds(later, r, *ends) for ends in _ranges(n))
 
@@ -220,10 +220,10 @@ def after(node: Node, slope: int, n: int, r: int) -> tuple[Node, Node]:
 
 def moved(anchors: Sequence[Anchor], r: int, share: int) -> tuple[Anchor, ...] | None:
     """Return the anchors after a type of which r fit the room, with a share of at least `share`; None if none can."""
-    known = [anchor for anchor in anchors if anchor.earlier < UNIT]
-    if any(anchor.copies * r * share >= UNIT for anchor in known):
+    informative = [anchor for anchor in anchors if anchor.earlier < UNIT]
+    if any(anchor.copies * r * share >= UNIT for anchor in informative):
         return None
-    grown = UNIT + max(x.copies * share * (UNIT - x.earlier) // (UNIT - x.copies * r * share) for x in known)
+    grown = UNIT + max(x.copies * share * (UNIT - x.earlier) // (UNIT - x.copies * r * share) for x in informative)
     return tuple(Anchor(anchor.copies, up(anchor.earlier * UNIT, grown)) for anchor in anchors)
 
 
@@ -251,11 +251,11 @@ def identities_hold() -> bool:
 
     a, c, m, p, r, rho, z, room, v = sp.symbols("a c m p r rho z gamma v", positive=True)
     share = a * m * (1 - rho) / (1 - m * r * a)  # x_i / V_{i+1}
-    whole = 1 + m * (1 - rho) * a / (1 - p * a)  # V_1 / V for the rest, p = M^2/(M + 1)
+    ratio = 1 + m * (1 - rho) * a / (1 - p * a)  # V_1 / V for the rest, p = M^2/(M + 1)
     adds = c * a - sp.log((1 - z * a) / (1 - p * a))
     differences = [
         1 + share - (1 - m * (r - 1 + rho) * a) / (1 - m * r * a),
-        whole - (1 - (p - m * (1 - rho)) * a) / (1 - p * a),
+        ratio - (1 - (p - m * (1 - rho)) * a) / (1 - p * a),
         sp.diff(adds, a) - (c - (p - z) / ((1 - p * a) * (1 - z * a))),
         sp.diff(adds, a, 2) - ((z / (1 - z * a)) ** 2 - (p / (1 - p * a)) ** 2),
         (m * room - v).subs(v, m * room / (m + 1)) - m**2 * room / (m + 1),
@@ -306,14 +306,14 @@ def _potential(cells: int) -> Potential:
 )
 def anchors(level: Level, broken: str) -> Outcome:
     """Decide the identities and the search, and try the lemmas on contents of servers."""
-    kept = EVERY_ON_ONE + (Fraction(2, 100_000) if broken.startswith("0.0000") else 0)
+    share = EVERY_ON_ONE + (Fraction(2, 100_000) if broken.startswith("0.0000") else 0)
     potential = _potential(256 if level is Level.quick else 512)
-    search = Search(potential, 1 - kept, anchored=not broken.startswith("no contents"))
+    search = Search(potential, 1 - share, anchored=not broken.startswith("no contents"))
     decided, identities = search.decided(), identities_hold()
     generator, wrong = np.random.default_rng(SEED), 0
     for _ in range(150 if level is Level.quick else 5000):
         chain = chain_of(generator, int(generator.integers(3, 9)))
-        wrong += not anchors_hold(*chain, more=int(broken.startswith("one copy"))) or lost_by(*chain) > 1 - kept
+        wrong += not anchors_hold(*chain, more=int(broken.startswith("one copy"))) or lost_by(*chain) > 1 - share
     computed = (
         f"identities {'hold' if identities else 'fail'}; every chain is decided: {decided} ({search.nodes} nodes, "
         f"{search.cases} ranges of shares); {wrong} contents fail"

@@ -46,12 +46,12 @@ def approximate_greedy(instance: Instance, alpha: Fraction, choose: Oracle) -> A
     every = [tuple(map(int, k)) for k in feasible(instance.pools[0].space)]
     unserved, servers, reward, fractions = list(instance.workload), Fraction(1), Fraction(0), []
     while servers and any(unserved):
-        left = [k for k in every if all(unserved[j] or not slots for j, slots in enumerate(k))]
-        rewards = [weight(k, instance.rewards) for k in left]
+        allowed = [k for k in every if all(unserved[j] or not slots for j, slots in enumerate(k))]
+        rewards = [weight(k, instance.rewards) for k in allowed]
         best = max(rewards)
         if not best:
             break
-        good = [(k, earned) for k, earned in zip(left, rewards, strict=True) if earned >= alpha * best]
+        good = [(k, earned) for k, earned in zip(allowed, rewards, strict=True) if earned >= alpha * best]
         k = choose([k for k, _ in good], [earned for _, earned in good])
         lasts = min([servers, *(unserved[j] / slots for j, slots in enumerate(k) if slots)])
         unserved = [amount - lasts * slots for amount, slots in zip(unserved, k, strict=True)]
@@ -122,7 +122,7 @@ def keeps(instance: Instance, alpha: Fraction, run: ApproximateRun) -> bool:
 def approximate(level: Level, broken: str) -> Outcome:
     """Run greedy with oracles that find little, and compare with the guarantee and with the sharp instances."""
     generator, count = np.random.default_rng(SEED), 60 if level is Level.quick else 2000
-    found = Fraction(1, 2) if broken.startswith("the oracle") else Fraction(1)
+    oracle_share = Fraction(1, 2) if broken.startswith("the oracle") else Fraction(1)
 
     def any_of(configurations: list[Configuration], rewards: list[Fraction]) -> Configuration:
         return configurations[int(generator.integers(len(configurations)))]
@@ -131,7 +131,7 @@ def approximate(level: Level, broken: str) -> Outcome:
     for i in range(count):
         instance = random_explicit(generator) if i % 2 else random_instance(generator)
         alpha = Fraction(int(generator.integers(1, 9)), 8)
-        run = approximate_greedy(instance, alpha * found, any_of if i % 3 else least_reward)
+        run = approximate_greedy(instance, alpha * oracle_share, any_of if i % 3 else least_reward)
         failing += not keeps(instance, alpha, run)
     attained, shown = 0, []
     pairs = [(types, alpha) for types in range(2, 6) for alpha in (Fraction(1, 3), Fraction(3, 4), Fraction(1))]
@@ -142,7 +142,7 @@ def approximate(level: Level, broken: str) -> Outcome:
             last = broken.startswith("the last") and not any(any(k[:-1]) for k in configurations)
             return configurations[rewards.index(max(rewards))] if last else fewest_types(configurations, rewards)
 
-        run = approximate_greedy(instance, alpha * found, choose)
+        run = approximate_greedy(instance, alpha * oracle_share, choose)
         ratio = run.reward / solve(instance).optimal.reward
         attained += ratio == 1 - (1 - alpha / types) ** types
         shown.append(text(ratio))

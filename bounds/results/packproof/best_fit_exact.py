@@ -107,9 +107,9 @@ def broken_steps(most: int, each: int) -> str:
                 if left_over(capacity, some, new, servers)[:j] != left_over(capacity, some[:j], new[:j], servers):
                     return f"smaller jobs move larger ones: {new} on {capacity}"
                 for y in range(3 * most if len(bins) <= servers else 0):
-                    left = left_over(capacity, some, (*new[:j], new[j] + y), servers)
-                    if any(left[:j]) or left[j] > max(0, y - each * (servers - len(bins))):
-                        return f"{left[j]} of {y} jobs of {some[j]} are left beside {new} on {servers} servers"
+                    waiting = left_over(capacity, some, (*new[:j], new[j] + y), servers)
+                    if any(waiting[:j]) or waiting[j] > max(0, y - each * (servers - len(bins))):
+                        return f"{waiting[j]} of {y} jobs of {some[j]} are left beside {new} on {servers} servers"
     return ""
 
 

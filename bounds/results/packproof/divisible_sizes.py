@@ -10,6 +10,7 @@ from itertools import accumulate, permutations
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import one_resource_family
+from bounds.results.packproof.potential import UNIT, log_below
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.exact.knapsack import max_weight
@@ -62,7 +63,7 @@ def random_sizes(generator: random.Random, types: int) -> list[int]:
 def multiples_are_optimal(count: int, extra: int = 0) -> bool:
     """Decide that greedy is optimal on random instances; `extra` units are added to multiples of the largest size."""
     generator = random.Random(SEED)
-    kept = []
+    ratios = []
     for _ in range(count):
         sizes = random_sizes(generator, generator.randint(2, 5))
         rewards = [Fraction(s * generator.randint(6, 12), 10) for s in sizes]
@@ -70,8 +71,8 @@ def multiples_are_optimal(count: int, extra: int = 0) -> bool:
         order = generator.sample(range(len(sizes)), len(sizes))
         capacity = sizes[-1] * generator.randint(1, 3) + extra
         instance = additive([capacity], [[s] for s in sizes], rewards, workload).reordered(order)
-        kept.append(solve(instance).ratio)
-    return min(kept) == 1
+        ratios.append(solve(instance).ratio)
+    return min(ratios) == 1
 
 
 def closed_form_is_exact(count: int, extra: int = 0) -> bool:
@@ -103,8 +104,8 @@ def numbers_of_the_proof(S0: Fraction | None = None) -> list[str]:
         return total(n * g ** (n - 1) / (2**n - 1) for n in range(1, TERMS)) / high - 1 / (1 - g)
 
     quarter, half, middle = Fraction(1, 4), Fraction(1, 2), Fraction(545, 1000)
-    share, reach = (1 / low - log_below(1 / high) / (1 - low)), Fraction(146, 1000)
-    alone = 1 / low - 1 - log_below(1 / high)
+    share, reach = (1 / low - _log_below(1 / high) / (1 - low)), Fraction(146, 1000)
+    alone = 1 / low - 1 - _log_below(1 / high)
     checks = {
         "a small last type": root < low,
         "coefficients of D'": Fraction(3, 7) < low,  # n/(2^n - 1) falls in n
@@ -119,16 +120,9 @@ def numbers_of_the_proof(S0: Fraction | None = None) -> list[str]:
     return [name for name, holds in checks.items() if not holds]
 
 
-def log_below(x: Fraction) -> Fraction:
-    """Return a lower bound of ln x, x > 1: twice a partial sum of the series of artanh((x - 1)/(x + 1)).
-
-    Examples
-    --------
-    >>> round(float(log_below(Fraction(3, 2))), 9) == round(math.log(1.5), 9)
-    True
-    """
-    z = (x - 1) / (x + 1)
-    return 2 * total(z ** (2 * n + 1) / (2 * n + 1) for n in range(12))
+def _log_below(x: Fraction) -> Fraction:
+    """Return a lower bound of ln x, x >= 1."""
+    return Fraction(log_below(x.numerator, x.denominator), UNIT)
 
 
 def least_slack(count: int, S0: float = float(E_LOW - 1)) -> float:
@@ -173,10 +167,10 @@ def climbed(types: int, steps: int) -> Fraction:
         state = (sizes, [240 * s for s in sizes], [1] * types)
         best = _judged(order, *state)
         for _ in range(steps):
-            other = _changed(generator, *state)
-            found = _judged(order, *other) if other else best - 1
-            if found >= best:
-                state, best = other or state, found
+            neighbour = _changed(generator, *state)
+            loss = _judged(order, *neighbour) if neighbour else best - 1
+            if loss >= best:
+                state, best = neighbour or state, loss
         most = max(most, best)
     return most
 
@@ -265,7 +259,7 @@ def as_units_become_fine() -> Sequence[Panel]:
     widths = [2**n for n in range(1, 11)]
     curves, lines = [], []
     for types in (2, 3, 4):
-        kept = [float(kept_of_powers(types, width)) for width in widths]
-        curves.append(Curve(f"{types} types", widths, kept))
+        ratios = [float(kept_of_powers(types, width)) for width in widths]
+        curves.append(Curve(f"{types} types", widths, ratios))
         lines.append(Line(f"family, {types} types", float(solve(one_resource_family(types)).ratio)))
     return [Chart("w (units)", "kept (share)", curves, lines, xscale="log")]

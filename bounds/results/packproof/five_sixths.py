@@ -19,7 +19,7 @@ from fluid.simulation.slotted.model import slotted_scenario
 from theory.exact.programs import solve_dense
 from theory.instance import Configuration, Instance, additive
 from theory.numbers import text, total
-from theory.partition.universal import reduced_configurations, universal_cells
+from theory.partition.universal import reduced_configurations, universal_partition
 from theory.region.membership import traffic_intensity
 
 Row = tuple[int, ...]
@@ -63,8 +63,7 @@ THREE = RowTrap(100, (60, 40, 21), (Fraction(4, 5),) * 3, 3, ((1, 0, 1), (0, 2, 
 
 def queue_of(trap: RowTrap, size: int, J: int) -> int:
     """Return the virtual queue of a size in the universal partition for J."""
-    share = Fraction(size, trap.capacity)
-    return next(j for j, (low, high) in enumerate(universal_cells(J)) if low < share <= high)
+    return universal_partition(J).queue_of(Fraction(size, trap.capacity))
 
 
 def projected(trap: RowTrap, row: Configuration, J: int) -> Row:
@@ -136,7 +135,7 @@ def trap_decided(trap: RowTrap) -> dict[str, bool]:
     """Decide what the proof needs of the sizes: rows, contents, intensity and growth."""
     last = trap.least_J + 6
     rows = all(heaviest_rows(trap, J) == set(trap.rows) for J in range(trap.least_J, last))
-    contents = all(refilled(trap, row, held) == row for row in trap.rows for held in parts(row))
+    contents = all(refilled(trap, row, remaining) == row for row in trap.rows for remaining in parts(row))
     # growth and shares are affine in the intensity, so the two ends decide all that lies between
     ends = [growth(trap.rows, trap.at(z).workload) for z in (trap.bound, Fraction(1))]
     begins = not any(ends[0][0]) and min(ends[1][0]) > 0
@@ -160,19 +159,19 @@ def strays(trap: RowTrap, servers: int, options: dict[str, int]) -> str:
     cluster = Saturated(policy("vqs-bf"), trap.at(Fraction(1)), servers, options)
     begun, types = cluster.begun(), len(trap.sizes)
     for queue in product(range(4 * servers, 4 * servers + 6), repeat=types):
-        node, left = cluster.offered(begun, queue), list(queue)
+        node, waiting = cluster.offered(begun, queue), list(queue)
         for row in cluster.contents(node):
-            weights = {r: sum(n * q for n, q in zip(r, left, strict=True)) for r in trap.rows}
+            weights = {r: sum(n * q for n, q in zip(r, waiting, strict=True)) for r in trap.rows}
             if weights.get(row, -1) < max(weights.values()):
-                return f"do not: {row} starts for queues {tuple(left)}"
-            left = [q - n for q, n in zip(left, row, strict=True)]
+                return f"do not: {row} starts for queues {tuple(waiting)}"
+            waiting = [q - n for q, n in zip(waiting, row, strict=True)]
     for row, queue in zip(trap.rows, _preferring(trap, servers), strict=True):
         node = cluster.offered(begun, queue)
-        for held in parts(row):
-            gone = [(0, j) for j in range(types) for _ in range(row[j] - held[j])]
+        for remaining in parts(row):
+            gone = [(0, j) for j in range(types) for _ in range(row[j] - remaining[j])]
             after = cluster.contents(cluster.offered(node, (0,) * types, gone))
-            if any(held) and (cluster.contents(node)[0] != row or after != cluster.contents(node)):
-                return f"do not: {after[0]} follows {held} in row {row}"
+            if any(remaining) and (cluster.contents(node)[0] != row or after != cluster.contents(node)):
+                return f"do not: {after[0]} follows {remaining} in row {row}"
     return ""
 
 

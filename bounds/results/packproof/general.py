@@ -124,9 +124,9 @@ def known_and_proved() -> Sequence[Panel]:
     record = {types: ratio for (types, resources), (ratio, _) in on_record().items() if resources == 1}
 
     def chart(title: str, types: range) -> Chart:
-        known = [min(record.get(J, Fraction(1)), *(share(p, J - p) for p in range(1, J))) for J in types]
+        from_above = [min(record.get(J, Fraction(1)), *(share(p, J - p) for p in range(1, J))) for J in types]
         curves = [
-            Curve("least share known", list(types), [float(least) for least in known]),
+            Curve("least share known", list(types), [float(least) for least in from_above]),
             Curve("proved from below", list(types), [float(proven_from_below(J, 1)) for J in types]),
         ]
         lines = [Line("c(5)", float(CONJECTURED))]

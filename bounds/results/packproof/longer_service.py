@@ -81,7 +81,7 @@ def costs() -> tuple[Fraction, Fraction]:
     two jobs of 17 and 16 while no job of 31 waits; the others cost nothing. A server that is not emptied keeps a job
     of 13 at least; each job of 17 that it starts leaves one more server of the first kind, which costs 1/4.
     """
-    emptied, kept = Fraction(-1), Fraction(-1)
+    emptied, not_emptied = Fraction(-1), Fraction(-1)
     for queue in product(range(3), range(5), range(5), range(6)):
         content = filled(queue)
         is_alone = content[0] > 0 and queue[1] == 0
@@ -92,8 +92,8 @@ def costs() -> tuple[Fraction, Fraction]:
         for started in range(content[1] + 1):
             # what is kept is at least one job besides those of 17 that are started
             if sum(content) > started and size(content) - SIZES[1] * started >= min(SIZES):
-                kept = max(kept, weight(content) - 1 + Fraction(started, 4))
-    return emptied, kept
+                not_emptied = max(not_emptied, weight(content) - 1 + Fraction(started, 4))
+    return emptied, not_emptied
 
 
 def bounds_of_contents() -> bool:
@@ -112,7 +112,7 @@ def beyond(rule: str, cost: Fraction, slots: int, seed: int = SEED) -> str:
     """
     generator, servers, ends = np.random.default_rng(seed), 3, 0.8
     cluster = Saturated(policy(rule), at(Fraction(9, 10)), servers)
-    node, left = cluster.offered(cluster.begun(), (0, 0, 0, 20)), 0
+    node, walk = cluster.offered(cluster.begun(), (0, 0, 0, 20)), 0
     for _ in range(slots):
         marks = generator.random((servers, MOST_JOBS)) < ends
         ended, emptied = [], 0
@@ -125,15 +125,15 @@ def beyond(rule: str, cost: Fraction, slots: int, seed: int = SEED) -> str:
         come = generator.poisson(generator.choice([0.2, 1.0, 2.5], 4)).tolist()
         node = cluster.offered(node, come, ended)
         if not any(before):
-            left = cluster.waiting(node)[0]
+            walk = cluster.waiting(node)[0]
             continue
         surplus = max(0, before[0] + come[0] - before[1] - come[1])
-        held = total(map(weight, cluster.contents(node)))
-        if held > most_in_service(servers, emptied, surplus, cost):
+        in_service = total(map(weight, cluster.contents(node)))
+        if in_service > most_in_service(servers, emptied, surplus, cost):
             return f"hold {cluster.contents(node)} with a surplus of {surplus} and {emptied} emptied servers"
-        left = max(0, left + come[0] - int(marks.all(axis=1).sum()))
-        if cluster.waiting(node)[0] > left:
-            return f"leave {cluster.waiting(node)[0]} jobs of 31, and W is {left}"
+        walk = max(0, walk + come[0] - int(marks.all(axis=1).sum()))
+        if cluster.waiting(node)[0] > walk:
+            return f"leave {cluster.waiting(node)[0]} jobs of 31, and W is {walk}"
     return ""
 
 

@@ -152,7 +152,7 @@ class Potential:
             for r in range(max(1, low * n // UNIT), last + 1):
                 yield n, r
 
-    def left(self, n: int, r: int, room: int) -> int:
+    def room_after(self, n: int, r: int, room: int) -> int:
         """Return a bound of what a job of which n fit the server and r the room leaves of the room."""
         bounds = []
         if ROOMS[0] in self.rooms:
@@ -168,12 +168,12 @@ class Potential:
         for n, r in self.cases(low, high) if examined else ():
             self.steps += 1
             top = min(high, up((r + 1) * UNIT, n))  # the largest room of the cell with these n and r
-            left = self.left(n, r, top)  # it ends in an earlier cell, as cells are short
-            if left < 0:
+            room = self.room_after(n, r, top)  # it ends in an earlier cell, as cells are short
+            if room < 0:
                 continue
             # up to (r + 1)/(n + 1) the slope makes up for what a smaller room leaves less
             worst = min(top, max(low, (r + 1) * UNIT // (n + 1)))
-            value = max(value, self.gain(n, r) + self.at(left) + up(slope * (high - worst), UNIT))
+            value = max(value, self.gain(n, r) + self.at(room) + up(slope * (high - worst), UNIT))
         return value
 
     def lost(self) -> Fraction:

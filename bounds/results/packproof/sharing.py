@@ -318,7 +318,7 @@ def price_of_fairness(level: Level, broken: str) -> Outcome:
     family = {k: price_family(k, 2 if broken == HEAVY else 1) for k in sizes}
     shares = {k: sum_of_parts(ps_dsf_tdm(one)) / greatest_sum_of_parts(one) for k, one in family.items()}
     attained = all(share == Fraction(2 * k - 1, k * k) for k, share in shares.items())
-    kept = all(_keeps(share, Fraction(1), k * k, broken) for k, share in shares.items())
+    bounded = all(_keeps(share, Fraction(1), k * k, broken) for k, share in shares.items())
     count, good, least = 40 if level is Level.quick else 500, 0, Fraction(1)
     for _ in range(count):
         users = generator.randint(2, 9)
@@ -327,10 +327,10 @@ def price_of_fairness(level: Level, broken: str) -> Outcome:
         good += _keeps(parts, best, users, broken)
         least = min(least, parts / best)
     computed = (
-        f"family {', '.join(text(share) for share in shares.values())}; bound kept {'' if kept else 'not '}there and "
-        f"on {good} of {count} clusters, least part {float(least):.3f}"
+        f"family {', '.join(map(text, shares.values()))}; bound kept {'' if bounded else 'not '}there and on "
+        f"{good} of {count} clusters, least part {float(least):.3f}"
     )
-    return Outcome(computed, attained and kept and good == count and tangent_holds())
+    return Outcome(computed, attained and bounded and good == count and tangent_holds())
 
 
 @drawing("What time division keeps of the greatest sum of parts", "price-of-fairness")

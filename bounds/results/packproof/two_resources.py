@@ -68,21 +68,21 @@ def conditions(e: Fraction) -> list[Condition]:
     x, p = EVEN - e, 1 - EVEN - e
     h = [1 / (x * p ** (TYPES - i)) for i in range(1, TYPES + 1)]
     g = [Fraction(0), *(1 / p ** (TYPES + 1 - i) for i in range(2, TYPES + 1))]
-    found = []
+    needed = []
     for content in CONTENTS:
         # sum q_j r_j is a sum of R_i with these factors, and U_m is what a server can earn
         parts = [content[0], *(content[i] - content[i - 1] for i in range(1, TYPES))]
         m = next(i for i, n in enumerate(content) if n)
         slack = total(n * (g[i] + h[i]) if n > 0 else -n * h[i] for i, n in enumerate(parts)) + h[m]
         factors = [Fraction(n - (i == m)) for i, n in enumerate(parts)]
-        found.append(Condition(f"{content} earns more", tuple(factors), slack))
+        needed.append(Condition(f"{content} earns more", tuple(factors), slack))
     for i in (1, 2):
         # v <= r_i / (U_i - later) <= 2/7, that is 2 U_i - 2 later - 7 (R_i - R_(i+1)) >= 0
         factors = [Fraction(0)] * TYPES
         factors[i], factors[i + 1] = 2 - 1 / CAP * 2, 1 / CAP * 2
         slack = 2 / CAP * (h[i] + g[i + 1] + h[i + 1]) + 2 * g[i] + 2 * h[i + 1] / x
-        found.append(Condition(f"type {i + 1} takes at most {CAP}", tuple(factors), slack))
-    return found
+        needed.append(Condition(f"type {i + 1} takes at most {CAP}", tuple(factors), slack))
+    return needed
 
 
 def greatest_product(box: Box) -> Fraction:
@@ -165,7 +165,7 @@ HIGHER, WIDER, THIRD = "a bound of 13/19", "types 2 and 3 take up to 3/10", "thr
 )
 def four_types(level: Level, broken: str) -> Outcome:
     bound = Fraction(13, 19) if broken == HIGHER else LEAST_ON_TWO[TYPES]
-    known, _ = on_record()[TYPES, 2]
+    least_known, _ = on_record()[TYPES, 2]
     seen, failing = boxes(1 - bound, 20_000)
     parts = possible(3 if broken == THIRD else 2, Fraction(3, 10) if broken == WIDER else CAP)
     fewer = Fraction(2, 3) ** 3 < 1 - bound  # with three stages greedy keeps more
@@ -173,9 +173,9 @@ def four_types(level: Level, broken: str) -> Outcome:
     computed = (
         f"a loss of {text(1 - bound)}: {verdict} after {seen:,} boxes; "
         f"{'no resources are' if parts is None else f'{len(parts)} resources may be'} too small for each of "
-        f"{len(CONTENTS)} contents; the bound is {text(bound)}, {text(known)} is known"
+        f"{len(CONTENTS)} contents; the bound is {text(bound)}, {text(least_known)} is known"
     )
-    return Outcome(computed, not failing and parts is None and fewer and proven_bound(TYPES) < bound < known)
+    return Outcome(computed, not failing and parts is None and fewer and proven_bound(TYPES) < bound < least_known)
 
 
 @drawing("Four types: what is proved from below, and the least share found", "four-types-two-resources", height=1.7)
