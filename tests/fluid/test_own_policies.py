@@ -162,6 +162,11 @@ WRONG = {
         "def bad(s, l, j, d): raise KeyError('gone')\n{first, bad, done}",
         "depart of x raised KeyError: 'gone' (",
     ),
+    "leaves": (
+        "loss",
+        "def bad(s, j, d): exit(3)\n{bad, quiet, done}",
+        "place of x called sys.exit, expected it to return",
+    ),
     "an index": (
         "loss",
         "def bad(s, j, d): return 0 if fits(s, 99, j) else -1\n{bad, quiet, done}",

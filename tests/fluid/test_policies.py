@@ -28,7 +28,8 @@ from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.run import Runner
-from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put, take
+from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, over_servers, put, take
+from fluid.simulation.structures.bitset import empty_sets, insert
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
@@ -509,6 +510,20 @@ def test_a_run_that_lasts_longer_than_expected_goes_on_compiled(monkeypatch: pyt
     assert (switched.interpreted, python.interpreted) == (100, python.events)
     assert switched.events == python.events > 200
     assert (switched.measures.jobs == python.measures.jobs).all()
+
+
+def test_many_servers_are_looked_at_by_compiled_code() -> None:
+    """What they are prepared by is the same; a million calls of a step from Python would take seconds."""
+    servers = 10**6
+    assert over_servers(insert, 70) is insert
+    compiled = over_servers(insert, servers)
+    assert compiled is not insert
+    sets = [empty_sets(1, servers) for _ in range(2)]
+    for way, (words, levels) in zip((insert, compiled), sets, strict=True):
+        for server in (3, 999_999, 5):
+            way(words, levels, 0, server)
+    assert all(np.array_equal(*pair) for pair in zip(*sets, strict=True))
+    assert sets[0][0].any()
 
 
 def test_what_the_guard_says_of_a_compiled_part_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,6 +132,11 @@ def without_mark(draws: Any, number: int) -> int:
     return one_of(draws, number)
 
 
+@step
+def calls_it(draws: Any, number: int) -> int:
+    return without_mark(draws, number)
+
+
 TOOLS = (fits, one_of)
 
 
@@ -154,9 +159,13 @@ def refused_ways() -> dict[str, Any]:
     def by_helper(state: Any, job_type: int, draws: Any) -> int:
         return without_mark(draws, 1) - 1
 
+    def by_helper_of_a_helper(state: Any, job_type: int, draws: Any) -> int:
+        return calls_it(draws, 1) - 1
+
     return {
         "inner": by_closure, "the default draw_one": by_default, "simulation.one_of": by_attribute,
         "a function in TOOLS": by_tuple, "without_mark": by_helper,
+        "without_mark,": by_helper_of_a_helper,
     }  # fmt: skip
 
 
@@ -164,7 +173,9 @@ def refused_ways() -> dict[str, Any]:
 def test_what_is_not_marked_or_not_reached_by_name_is_refused_before_a_run(words: str) -> None:
     place = refused_ways()[words]
     mine = Policy("x", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
-    sentence = f"place of x calls {words}, expected functions that a policy calls to carry @packproof.step and"
+    sentence = (
+        f"place of x calls {words.rstrip(',')}, expected functions that a policy calls to carry @packproof.step and"
+    )
     with pytest.raises(InputError, match=re.escape(sentence)):
         run_once(mine, LossScenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1)
 

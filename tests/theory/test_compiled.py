@@ -229,8 +229,11 @@ def test_other_code_constants_options_and_callees_have_other_names() -> None:
     def more(x: int, n: int = 3) -> int:
         return x + n
 
-    def keyword(x: int, *, n: int = 4) -> int:
-        return x + n
+    def keyword(n: int) -> Any:
+        def added(x: int, *, n: int = n) -> int:
+            return x + n
+
+        return step(added)
 
     inner = step(lambda x: x + LEAST)
     kinds = [
@@ -264,7 +267,8 @@ def test_other_code_constants_options_and_callees_have_other_names() -> None:
         made("g(x)", g=njit(fastmath=True)(lambda x: x + 6)),
         made("g(x)", g=step(defaults)),
         made("g(x)", g=step(more)),
-        made("g(x)", g=step(keyword)),
+        made("g(x)", g=keyword(4)),
+        made("g(x)", g=keyword(5)),
         closed(1),
         closed(2),
         closed(1.0),
