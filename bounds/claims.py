@@ -1,18 +1,22 @@
 """What a claim is, and the registry of claims: each is something that can be checked, and can fail.
 
-A claim is a theorem, a figure or a table of a paper with a function ``(level, broken) -> Outcome``. `broken` is empty,
-or one of the claim's named breaks: an input or a formula is then perturbed, and the outcome must not be the registered
-one, which shows that the check can fail. `bounds.results` has the claims themselves.
+A claim is a theorem, a figure or a table of a paper with a function of named parameters that returns an `Outcome`. The
+defaults of the function are what ``packproof verify`` tries; a level and each control give other arguments. A control
+is an input or a formula that is wrong: the outcome must not be the one on record, which shows that the check can fail.
+`bounds.results` has the claims themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from theory.doors import PACKAGE
-from theory.errors import ContractError
+from theory.errors import ContractError, InputError
 from theory.shown import Shown
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
@@ -20,8 +24,9 @@ PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "
 
 
 class Level(StrEnum):
-    """How much is tried: ``quick`` for every day, ``full`` for larger families and samples."""
+    """How much is tried: ``quick`` for every day, ``full`` for larger families and samples, ``tiny`` for tests."""
 
+    tiny = "tiny"
     quick = "quick"
     full = "full"
 
@@ -87,7 +92,18 @@ class Outcome:
     status: int = 0  # the exit status of the error that ended the check, whose words are in `computed`; 0 for none
 
 
-Check = Callable[[Level, str], Outcome]
+Check = Callable[..., Outcome]
+
+Arguments = Mapping[str, Any]
+"""Arguments of a check, by the name of the parameter."""
+
+
+class Compared(NamedTuple):
+    """What a paper prints beside what packproof computes, for the parameters that a reader chose."""
+
+    printed: str
+    computed: str
+    holds: bool | None  # None if nothing was checked, for the reason in `computed`
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,8 +127,10 @@ class Claim(Shown):
         The outcome on record.
     refutes : Refutes or None
         What fails, where the verdict is `refuted`.
-    breaks : tuple of str
-        The named perturbations; each must change the outcome.
+    controls : mapping of str to mapping
+        What is made wrong, in words, with the arguments that make it so; each must change the outcome.
+    sizes : mapping of Level to mapping
+        The arguments at each level, where they are not the defaults of the check.
     theorems : tuple of str
         For the rank `formal`: the theorems that Coq checked, ``File.name`` of the folder ``proofs``. The check then
         shows that packproof's functions compute what they speak of.
@@ -120,7 +138,8 @@ class Claim(Shown):
         For the rank `proved`: ``page#label`` of the written proof, in the folder ``docs/explanation``. The check then
         decides its calculations, or compares packproof's functions with what it says.
     check : callable
-        ``(level, broken) -> Outcome``; it may raise `WithoutData`.
+        A function that returns an `Outcome`, and may raise `WithoutData`. A reader may choose the parameters that can
+        be given by position; those that can only be given by name belong to the check, and controls choose them.
     """
 
     id: str
@@ -131,7 +150,8 @@ class Claim(Shown):
     evidence: Evidence | None
     verdict: Verdict
     refutes: Refutes | None
-    breaks: tuple[str, ...]
+    controls: Mapping[str, Arguments]
+    sizes: Mapping[Level, Arguments]
     theorems: tuple[str, ...]
     proof: str
     check: Check
@@ -141,10 +161,39 @@ class Claim(Shown):
         """Whether what is printed is on record as coming out."""
         return {Verdict.holds: True, Verdict.skipped: None}.get(self.verdict, False)
 
-    def outcome(self, level: Level, broken: str = "") -> Outcome:
-        """Check the claim; without its data it is skipped, and it fails where a policy breaks its contract."""
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that a reader may choose, with their defaults."""
+        code = self.check.__code__
+        return dict(zip(code.co_varnames[: code.co_argcount], self.check.__defaults__ or (), strict=True))
+
+    def __call__(self, **chosen: Any) -> Compared:
+        """Compute what is printed for parameters that a reader chose; the others have their defaults.
+
+        Raises
+        ------
+        InputError
+            A parameter that the claim does not have, or a value for which it cannot be computed.
+        """
+        for name in chosen:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters)
+                expected = f"one of {known}" if known else "none, as this claim has none that can be chosen"
+                raise InputError(f"{self.id}: parameters: expected {expected}, got {name}")
+        outcome = self._checked(chosen)
+        return Compared(self.printed, outcome.computed, outcome.holds)
+
+    def outcome(self, level: Level = Level.quick, control: str = "") -> Outcome:
+        """Check the claim, as it stands or with a control; without its data it is skipped.
+
+        It fails where a policy breaks its contract.
+        """
+        arguments = {**self.sizes.get(level, {}), **(self.controls[control] if control else {})}
+        return self._checked(arguments)
+
+    def _checked(self, arguments: Arguments) -> Outcome:
         try:
-            return self.check(level, broken)
+            return self.check(**arguments)
         except WithoutData as reason:
             return Outcome(str(reason), None)
         except ContractError as error:
@@ -216,6 +265,9 @@ class Covered:
 
 REGISTRY: dict[str, Claim] = {}
 
+NOTHING: Arguments = MappingProxyType({})
+"""No arguments."""
+
 
 def claim(
     name: str,
@@ -227,21 +279,30 @@ def claim(
     verdict: Verdict = Verdict.holds,
     refutes: Refutes | None = None,
     breaks: tuple[str, ...] = (),
+    controls: Mapping[str, Arguments] = NOTHING,
+    tiny: Arguments = NOTHING,
+    full: Arguments = NOTHING,
     theorems: tuple[str, ...] = (),
     proof: str = "",
 ) -> Callable[[Check], Check]:
     """Register a check function as a claim of the paper in whose folder it is; the arguments are those of `Claim`.
 
+    `tiny` and `full` are the arguments at these levels; at ``quick`` the check has its defaults.
+
     Raises
     ------
     ValueError
-        A refutation that does not say what it refutes, a claim that can be checked without any break, one of rank
+        A refutation that does not say what it refutes, a claim that can be checked without any control, one of rank
         `formal` without theorems, or one of rank `proved` without a proof.
+    TypeError
+        A parameter without a default, or an argument for one that the check does not have.
     """
+    if breaks:  # a check (level, broken), to be made a function of its parameters
+        controls, full = {broken: {"broken": broken} for broken in breaks}, {"level": Level.full}
     if (verdict is Verdict.refuted) != (refutes is not None):
         raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
-    if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(breaks):
-        raise ValueError(f"{name}: a claim has evidence and breaks, or it is skipped")
+    if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(controls):
+        raise ValueError(f"{name}: a claim has evidence and controls, or it is skipped")
     if (evidence is Evidence.formal) != bool(theorems):
         raise ValueError(f"{name}: a claim of rank formal, and no other, names its theorems")
     if (evidence is Evidence.proved) != bool(proof):
@@ -250,12 +311,44 @@ def claim(
     def register(check: Check) -> Check:
         paper = paper_of(check.__module__)
         identity = f"{paper}/{name}"
+        registered = _of_level(check) if check.__code__.co_varnames[:2] == ("level", "broken") else check
+        _refuse_unknown(identity, registered, (tiny, full, *controls.values()))
         REGISTRY[identity] = Claim(
-            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, theorems, proof, check
+            identity,
+            paper,
+            source,
+            statement,
+            printed,
+            evidence,
+            verdict,
+            refutes,
+            controls,
+            {Level.tiny: tiny, Level.full: full},
+            theorems,
+            proof,
+            registered,
         )
         return check
 
     return register
+
+
+def _of_level(check: Check) -> Check:
+    @wraps(check)
+    def registered(*, level: Level = Level.quick, broken: str = "") -> Outcome:
+        return check(level, broken)
+
+    return registered
+
+
+def _refuse_unknown(identity: str, check: Check, arguments: Iterable[Arguments]) -> None:
+    """Raise TypeError where a check has a parameter without a default, or lacks one that an argument is for."""
+    code, by_name = check.__code__, check.__kwdefaults__ or {}
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if len(check.__defaults__ or ()) + len(by_name) != len(names):
+        raise TypeError(f"{identity}: each parameter of {check.__name__} needs a default")
+    if unknown := {name for given in arguments for name in given} - set(names):
+        raise TypeError(f"{identity}: {check.__name__} has no parameter {', '.join(sorted(unknown))}")
 
 
 def paper_of(module: str) -> str:

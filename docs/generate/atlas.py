@@ -99,8 +99,10 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     if claim.proof:
         page, _, label = claim.proof.partition(".md#")
         rows.append(("Proof", f"{{prf:ref}}`{label}`, [{page}](../../explanation/{page}.md)"))
-    if claim.breaks:
-        rows.append(("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.breaks)))
+    if claim.controls:
+        rows.append(
+            ("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.controls))
+        )
     if outcome:
         rows.append(("Time", f"{outcome['seconds']:.1f} s in the stored run"))
     parts = [f"# {heading(claim)}", table(rows, kind="claim")]
