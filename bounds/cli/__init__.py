@@ -28,6 +28,7 @@ from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
     region,
     report,
     reproduce,
+    schema,
     share,
     simulate,
     solve,

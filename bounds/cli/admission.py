@@ -607,14 +607,15 @@ def exact(
     as_json: JsonFlag = False,
 ) -> None:
     """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
+    from bounds.answers.admission import ExactAdmission
+    from bounds.answers.record import encode
     from bounds.views.admission import exact_lines
-    from bounds.views.answers import encode_answer
     from fluid.admission.exact.chain import exact_policy
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
     chosen = AdmissionPolicy(policy_named(policy), threshold_of(threshold, policy), marginal=marginal)
-    answer = encode_answer("admission_exact", exact_policy(read_admission(file), chosen, most))
+    answer = encode(ExactAdmission, exact_policy(read_admission(file), chosen, most))
     show(answer, lambda: exact_lines(answer), as_json=as_json)
 
 

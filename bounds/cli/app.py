@@ -222,7 +222,7 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
 
 
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file: bool = False) -> None:
-    """Print an answer (`bounds.views.answers`, or plain values): as one JSON document, or as lines of text.
+    """Print an answer (`bounds.answers`, or plain values): as one JSON document, or as lines of text.
 
     The last line of a text says what made it, unless the answer is a list, or the text of a file (`is_file`).
     """

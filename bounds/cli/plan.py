@@ -15,7 +15,7 @@ from bounds.cli.options import EngineOption, JsonFlag, SeedOption, StoreFile, St
 from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from bounds.views.answers import Answer
+    from bounds.answers.plan import PlanAnswer
     from fluid.planning import Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
 
@@ -178,7 +178,7 @@ def _log(types: str, log: Path, server: list[str], warmup: float, **reading: boo
     return planned_log(file, instance, (*read.notes, *more), read.uncounted, warmup)
 
 
-def _answered(made_plan: Plan) -> Answer:
+def _answered(made_plan: Plan) -> PlanAnswer:
     from bounds.adversary.budget import Budget
     from bounds.adversary.workload import worst_workload
     from bounds.certificates.assignment import assignment_certificate

@@ -13,7 +13,7 @@ from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, refuse_unuse
 from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from bounds.views.answers import Answer
+    from bounds.answers.sharing import Shares
     from theory.sharing.allocation import Allocation
     from theory.sharing.mechanisms import Mechanism
     from theory.sharing.model import Cluster
@@ -121,14 +121,15 @@ def _show_shares(
     shared: Cluster,
     mechanism: str,
     allocations: dict[str, Allocation],
-    answers: dict[str, Answer],
+    answers: dict[str, Shares],
     certificate: Path | None,
     plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
     """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
-    from bounds.views.answers import encode_answer
+    from bounds.answers.record import encode
+    from bounds.answers.sharing import AllShares
     from bounds.views.sharing import allocation_lines, comparison_lines, picture_of_shares
 
     if certificate is not None and not allocations[mechanism].exact:
@@ -136,7 +137,7 @@ def _show_shares(
     if certificate is not None and answers[mechanism].feasible is False:
         raise InputError(
             f"--certificate: expected tasks that fit the cluster; those of {mechanism}, which ignores"
-            f" {'; '.join(answers[mechanism].ignored)}, do not fit"
+            f" {'; '.join(answers[mechanism].ignored or ())}, do not fit"
         )
     if plot is not None:
         picture_of_shares(list(allocations.values()), plot)
@@ -146,7 +147,7 @@ def _show_shares(
         write_certificate(certificate, allocation_certificate(shared, allocations[mechanism]))
     if mechanism == "all":
         show(
-            encode_answer("share_all", mechanism="all", mechanisms=answers),
+            encode(AllShares, mechanism="all", mechanisms=answers),
             lambda: comparison_lines(answers, shared),
             as_json=as_json,
         )
@@ -165,7 +166,7 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 
 def _divided(
     cluster: Cluster, chosen: list[Mechanism], *, whole: bool, lies: int | None, seed: int
-) -> tuple[dict[str, Allocation], dict[str, Answer]]:
+) -> tuple[dict[str, Allocation], dict[str, Shares]]:
     """Return the allocation by each mechanism, and the answer with its properties, by name."""
     from bounds.views.sharing import shares_answer
     from theory.sharing.allocation import whole_tasks
@@ -199,7 +200,8 @@ def _over_time(
     cluster: Cluster, events: Path, mechanism: str, chosen: list[Mechanism], plot: Path | None, *, as_json: bool
 ) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
-    from bounds.views.answers import encode_answer
+    from bounds.answers.record import encode
+    from bounds.answers.sharing import AllInMotion
     from bounds.views.sharing import history_answer, history_lines, picture_of_histories, picture_of_history
     from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
 
@@ -222,7 +224,7 @@ def _over_time(
         picture_of_histories(histories, cluster, plot)
     answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
     lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
-    show(encode_answer("share_events_all", mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+    show(encode(AllInMotion, mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
 
 
 def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:

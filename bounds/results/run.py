@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bounds.answers.claims import ListedResult, Reproduced
+from bounds.answers.record import Answer, encode
 from bounds.claims import WithoutData
 from bounds.results.reproduction import Effort, Reproduction, about_bands
-from bounds.views.answers import Answer, encode_answer
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
 from bounds.views.tables import aligned
@@ -48,9 +49,8 @@ class Done:
 
     def answer(self, effort: Effort) -> Answer:
         """Return it as an answer of the command."""
-        return encode_answer(
-            "reproduce",
-            part="Reproduced",
+        return encode(
+            Reproduced,
             result=self.result.id,
             status=self.status,
             reason=self.reason,
@@ -182,7 +182,7 @@ def listed(result: Reproduction) -> Answer:
     """Return a result as it is listed."""
     entry = {name: value for name, value in rests_on(result, Effort.quick).items() if name not in ("level", "version")}
     levels = {effort.value: rests_on(result, effort)["parameters"] for effort in (Effort.quick, Effort.full)}
-    return encode_answer("reproduce_list", part="ListedResult", **{**entry, "parameters": levels})
+    return encode(ListedResult, **{**entry, "parameters": levels})
 
 
 def listing_lines(results: Sequence[Reproduction]) -> list[str]:

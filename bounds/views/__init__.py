@@ -1,7 +1,6 @@
 """What a person or a program sees: one file a subject, with its answer, its text and its picture.
 
-`answers` encodes the records of results as the schema of an answer says, `checked` refuses a file that is no such
-answer; `pictures` is the style of all pictures; `panels` has curves, bars and tables as data that are drawn and
+`checked` refuses a file that is no answer; `pictures` is the style of all pictures; `panels` has curves, bars and tables as data that are drawn and
 written as CSV alike.
 """
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.admission import (
+    BeliefAnswer,
+    ComparedAdmission,
+    DecideAnswer,
+    ExactAdmission,
+    LawAnswer,
+    MomentsAnswer,
+    OptimalAdmission,
+    SafeThreshold,
+    SimulatedAdmission,
+    TunedAdmission,
+)
+from bounds.answers.record import Fields, encode
 from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, many, with_interval
 
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
 NEGLIGIBLE = 1e-9  # tails of a law below this probability are left out of answers
 
 
-def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
+def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> MomentsAnswer:
     """Return the answer of ``admission moments``."""
     from fluid.admission.law.absorption import exact_moments
     from fluid.admission.law.moments import composed_moments, joint_moments
@@ -40,10 +52,10 @@ def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
         exact = exact_moments(priors, size, t)
         # mean and variance are those of the joint law; the two others bring their own under `paper` and `exact`
         rows.append(Fields(joint, exact, time=t, paper=paper, exact=exact))
-    return encode_answer("admission_moments", size=size, moments=rows)
+    return encode(MomentsAnswer, size=size, moments=rows)
 
 
-def moments_lines(answer: Answer) -> list[str]:
+def moments_lines(answer: MomentsAnswer) -> list[str]:
     """Return the answer of ``admission moments`` as text."""
     table = [["hours", "mean", "variance", "alive", "paper: mean", "variance", "exact Q: mean", "variance"]]
     for row in answer.moments:
@@ -54,10 +66,10 @@ def moments_lines(answer: Answer) -> list[str]:
     return [first, *aligned(table, right=8)]
 
 
-def law_answer(law: SizeLaw, size: int, t: float) -> Answer:
+def law_answer(law: SizeLaw, size: int, t: float) -> LawAnswer:
     """Return the answer of ``admission law``."""
     tail = {str(n): p for n, p in enumerate(law.tails) if n and p >= NEGLIGIBLE}
-    return encode_answer("admission_law", law, time=t, size=size, tail=tail)
+    return encode(LawAnswer, law, time=t, size=size, tail=tail)
 
 
 def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
@@ -71,22 +83,22 @@ def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
     ]
 
 
-def belief_answer(exact: Belief, plug_in: PlugIn) -> Answer:
+def belief_answer(exact: Belief, plug_in: PlugIn) -> BeliefAnswer:
     """Return the answer of ``admission belief``."""
 
     def variance(law: Gamma) -> float:
         return law.shape / law.rate**2
 
     mu, scale_outs = plug_in.mu, plug_in.lam
-    return encode_answer(
-        "admission_belief",
+    return encode(
+        BeliefAnswer,
         exact=exact,
         plug_in=Fields(mean_mu=mu.mean, variance_mu=variance(mu), mean_lambda=scale_outs.mean),
         sigma=Fields(exact.sigma, variance=variance(exact.sigma)),
     )
 
 
-def belief_lines(answer: Answer) -> list[str]:
+def belief_lines(answer: BeliefAnswer) -> list[str]:
     """Return the answer of ``admission belief`` as text."""
     table = [["", "mean mu", "variance mu", "mean lambda"]]
     for name, one in (("exact", answer.exact), ("plug-in", answer.plug_in)):
@@ -104,7 +116,7 @@ def decide_answer(
     *,
     observed: bool,
     fits: bool,
-) -> Answer:
+) -> DecideAnswer:
     """Return the answer of ``admission decide``, with a verdict where there is a policy."""
     from fluid.admission.simulation.decision import needed
 
@@ -117,10 +129,10 @@ def decide_answer(
         number = float(getattr(numbers, policy.name))
         fields |= {"policy": policy.name, "moments": policy.moments, "threshold": policy.threshold, "needed": number}
         fields["verdict"] = "admit" if fits and number < policy.threshold else "refuse"
-    return encode_answer("admission_decide", exact, paper=paper, **fields)
+    return encode(DecideAnswer, exact, paper=paper, **fields)
 
 
-def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
+def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
     """Return the answer of ``admission decide`` as text, with the hours at which it looks ahead."""
     span = f"{horizons[0]:g} to {horizons[-1]:,.6g} hours" if len(horizons) > 1 else f"{horizons[0]:g} hours"
     lines = [
@@ -131,8 +143,8 @@ def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
     ]
     if answer.judged_by == "priors":
         lines.append("every deployment is judged by the priors alone; thresholds of tune need what was seen (--state)")
-    if answer.verdict is not None:
-        share = f", {100 * answer.needed / answer.threshold:.4g} % of it" if answer.threshold else ""
+    if answer.verdict:
+        share = f", {100 * answer.needed / answer.threshold:.4g} % of it" if answer.threshold and answer.needed else ""
         unit = "" if answer.policy == "second" else " cores"
         number = f"{answer.needed:.6g}{unit} against the threshold {answer.threshold:.6g}{share}"
         reason = number if answer.fits else "it does not fit"
@@ -140,16 +152,18 @@ def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
     return lines
 
 
-def optimal_answer(optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]) -> Answer:
+def optimal_answer(
+    optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]
+) -> OptimalAdmission:
     """Return the answer of ``admission optimal``, beside policies by name: their thresholds and results."""
     policies = {
         name: Fields(result, threshold=threshold, gap=1 - result.utilisation / optimum.upper)
         for name, (threshold, result) in others.items()
     }
-    return encode_answer("admission_optimal", optimum, states=len(optimum.space.states), policies=policies)
+    return encode(OptimalAdmission, optimum, states=len(optimum.space.states), policies=policies)
 
 
-def optimal_lines(answer: Answer) -> list[str]:
+def optimal_lines(answer: OptimalAdmission) -> list[str]:
     """Return the answer of ``admission optimal`` as text."""
     table = [["policy", "threshold", "utilisation", "below the optimum"]]
     for name, one in answer.policies.items():
@@ -161,11 +175,11 @@ def optimal_lines(answer: Answer) -> list[str]:
     ]
 
 
-def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> Answer:
+def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> SimulatedAdmission:
     """Return the answer of ``admission simulate``."""
     arrivals = sum(run.arrivals for run in result.runs)
-    return encode_answer(
-        "admission_simulate",
+    return encode(
+        SimulatedAdmission,
         policy,
         result,
         policy=policy.name,
@@ -176,7 +190,7 @@ def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> Answer
     )
 
 
-def simulated_lines(answer: Answer) -> list[str]:
+def simulated_lines(answer: SimulatedAdmission) -> list[str]:
     """Return the answer of ``admission simulate`` as text."""
     return [
         INTERVALS,
@@ -188,20 +202,20 @@ def simulated_lines(answer: Answer) -> list[str]:
     ]
 
 
-def tuned_answer(tuned: Tuned, target: float) -> Answer:
+def tuned_answer(tuned: Tuned, target: float) -> TunedAdmission:
     """Return the answer of ``admission tune``."""
     from fluid.admission.study.tuning import upper_bound
 
     policy, safe, at_safe = tuned.policy, None, tuned.safe_result
     if tuned.safe is not None and at_safe is not None:
         safe = Fields(at_safe, threshold=tuned.safe.threshold, sla_upper=upper_bound(at_safe.sla))
-    return encode_answer(
-        "admission_tune", tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold,
+    return encode(
+        TunedAdmission, tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold,
         safe=safe, utilisation_at_sla=tuned.allowed, replications=tuned.worlds,
     )  # fmt: skip
 
 
-def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
+def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str]:
     """Return the answer of ``admission tune`` as text, with the hours of each run and of its warm-up."""
     low, high = answer.interval
     meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
@@ -223,14 +237,14 @@ def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
     ]
 
 
-def _used_and_refused(answer: Answer) -> list[str]:
+def _used_and_refused(answer: SimulatedAdmission | TunedAdmission | SafeThreshold) -> list[str]:
     return [
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}",
     ]
 
 
-def _safe_lines(answer: Answer) -> list[str]:
+def _safe_lines(answer: TunedAdmission) -> list[str]:
     """Return the safe threshold as text, or why there is none."""
     candidates = many(len(answer.judged), "threshold")
     if answer.safe is None:
@@ -247,7 +261,7 @@ def _safe_lines(answer: Answer) -> list[str]:
     ]
 
 
-def _allowed_lines(answer: Answer) -> list[str]:
+def _allowed_lines(answer: TunedAdmission) -> list[str]:
     """Return what the SLA allows as text, and whether that is known to half a point."""
     from fluid.admission.study.tuning import HALF_A_POINT
 
@@ -265,7 +279,7 @@ def _allowed_lines(answer: Answer) -> list[str]:
     ]
 
 
-def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replications: int) -> Answer:
+def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replications: int) -> ComparedAdmission:
     """Return the answer of ``admission compare``."""
     parts = [
         Fields(
@@ -277,10 +291,10 @@ def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replicat
         )
         for row in rows
     ]
-    return encode_answer("admission_compare", sla=sla, replications=replications, bound=bound.utilisation, rows=parts)
+    return encode(ComparedAdmission, sla=sla, replications=replications, bound=bound.utilisation, rows=parts)
 
 
-def compared_lines(answer: Answer) -> list[str]:
+def compared_lines(answer: ComparedAdmission) -> list[str]:
     """Return the answer of ``admission compare`` as text."""
     table = [["policy", "observations", "threshold", "utilisation", "above the first"]]
     for row in answer.rows:
@@ -294,7 +308,7 @@ def compared_lines(answer: Answer) -> list[str]:
     ]
 
 
-def exact_lines(answer: Answer) -> list[str]:
+def exact_lines(answer: ExactAdmission) -> list[str]:
     """Return the answer of ``admission exact`` as text."""
     return [
         f"utilisation        {answer.utilisation:.9g}",

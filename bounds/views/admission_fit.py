@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.admission import FittedAdmission
+from bounds.answers.record import Fields, encode
 from bounds.views.tables import aligned
 from bounds.views.text import many
 
@@ -43,14 +44,16 @@ def fit_document(log: TenantLog, fitted: Fitted, capacity: int) -> dict[str, Any
     }
 
 
-def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compared: Sequence[QuantityFit]) -> Answer:
+def fit_answer(
+    log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compared: Sequence[QuantityFit]
+) -> FittedAdmission:
     """Return the answer of ``admission fit``."""
     rate = log.arrivals / log.watch
     error = rate / log.arrivals**0.5  # of a Poisson process: the square root of the count
     rows = {"arrival_rate": (rate, error, rate - 1.96 * error, rate + 1.96 * error), **fitted.estimates()}
     seen, few = log.seen, DOUBTED / len(compared)
-    return encode_answer(
-        "admission_fit",
+    return encode(
+        FittedAdmission,
         log=Fields(
             deployments=len(log.arrival), open=0 if log.cores is None else int((log.cores > 0).sum()),
             shut_down=int(seen.shut.sum()),
@@ -70,7 +73,7 @@ def fit_answer(log: TenantLog, fitted: Fitted, cluster: AdmissionCluster, compar
     )  # fmt: skip
 
 
-def fit_lines(answer: Answer) -> list[str]:
+def fit_lines(answer: FittedAdmission) -> list[str]:
     """Return the answer of ``admission fit`` as text."""
     from fluid.admission.study.goodness import QUANTITIES
 

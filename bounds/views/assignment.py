@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.adversary.search import WorstInstance
-from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.answers.assignment import Solved, WholeServers
+from bounds.answers.record import Answer, Fields, encode, named
+from bounds.answers.worst import Worst
 from bounds.views.checked import as_float
 from bounds.views.pictures import (
     DASHES,
@@ -55,7 +57,7 @@ def column_answer(instance: Instance, column: Column) -> dict[str, Any]:
     return {"pool": pool, "configuration": configuration, "fraction": text(column.fraction)}
 
 
-def solution_answer(solution: Solution, servers: Answer | None = None) -> Answer:
+def solution_answer(solution: Solution, servers: Answer | None = None) -> Solved:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     names = instance.names
@@ -67,8 +69,8 @@ def solution_answer(solution: Solution, servers: Answer | None = None) -> Answer
         )
         for stage in greedy.stages
     ]
-    return encode_answer(
-        "solve",
+    return encode(
+        Solved,
         solution,
         greedy,
         names=names,
@@ -85,16 +87,15 @@ def solution_answer(solution: Solution, servers: Answer | None = None) -> Answer
 
 def servers_answer(
     solution: Solution, servers: int, placement: Placement, least: LeastServers, bound: Fraction | None
-) -> Answer:
+) -> WholeServers:
     """Return what ``solve --servers`` adds."""
     instance, fluid = solution.instance, servers * solution.greedy.reward
     stages = [
         Fields(**_of_pools(instance, stage.configurations), servers=named(instance.pools, stage.servers))
         for stage in placement.stages
     ]
-    return encode_answer(
-        "solve",
-        part="WholeServers",
+    return encode(
+        WholeServers,
         names=instance.names,
         servers=servers,
         pools=named(instance.pools, placement.servers),
@@ -111,11 +112,11 @@ def bounds_of(least: LeastServers) -> Fields:
     return Fields(least, exact=least.lower == least.upper)
 
 
-def worst_answer(worst: WorstInstance) -> Answer:
+def worst_answer(worst: WorstInstance) -> Worst:
     """Return the answer of ``worst``."""
     instance = worst.instance
-    return encode_answer(
-        "worst",
+    return encode(
+        Worst,
         worst,
         instance,
         names=instance.names,
@@ -166,7 +167,7 @@ def solution_lines(solution: Solution) -> list[str]:
     return lines
 
 
-def servers_lines(answer: Answer) -> list[str]:
+def servers_lines(answer: WholeServers) -> list[str]:
     """Return what ``solve --servers`` adds, as text."""
     least = answer.least_servers
     number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"

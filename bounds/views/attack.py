@@ -13,7 +13,8 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items, bounds_of, worst_known
 from bounds.adversary.lies import Misreport
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.attack import Attack, OnlineAttack
+from bounds.answers.record import Fields, encode
 from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
 from bounds.views.text import in_pool, many, packed, short
@@ -51,11 +52,11 @@ KEEPS = {
 """What is said of a rule, by measure of sharing rules."""
 
 
-def attack_answer(made: Attacked) -> Answer:
+def attack_answer(made: Attacked) -> Attack:
     """Return the answer of ``attack``."""
     judged, case = made.worst.judged, made.worst.case
-    return encode_answer(
-        "attack",
+    return encode(
+        Attack,
         made,
         made.worst,
         ratio=Fraction(judged.value),
@@ -232,15 +233,15 @@ def _measured(mean: Interval | None, alarm: float) -> Fields | None:
     return None if mean is None else Fields(mean, interval=mean, alarm=alarm)
 
 
-def online_answer(made: AttackedPolicy) -> Answer:
+def online_answer(made: AttackedPolicy) -> OnlineAttack:
     """Return the answer of ``attack --kind online``."""
     from bounds.adversary.growth import ALARM
 
     broken, trap, growth, names = made.broken, made.broken.trap, made.broken.growth, made.broken.instance.names
     # each window misses with half of the false-alarm rate
     windows: dict[str, Any] = {name: _measured(getattr(growth, name, None), ALARM / 2) for name in ("first", "second")}
-    return encode_answer(
-        "attack_online",
+    return encode(
+        OnlineAttack,
         broken,
         broken.found,
         policy=made.name,

@@ -9,17 +9,18 @@ import numpy as np
 
 from bounds.adversary.by_size import EVERY_ON_ONE, WorstBySize, on_record, proven_from_below
 from bounds.adversary.chains import proven_bound
-from bounds.views.answers import Answer, encode_answer
+from bounds.answers.record import encode
+from bounds.answers.worst import BySize
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
 from bounds.views.text import many, short
 from theory.files.instances import instance_document
 
 
-def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer:
+def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> BySize:
     """Return the answer; `certificate` is the kind of the one that was written."""
     instance = worst.instance
-    return encode_answer(
-        "worst_by_size",
+    return encode(
+        BySize,
         worst,
         instance,
         names=instance.names,

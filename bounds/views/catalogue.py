@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.catalogue import Catalogue
+from bounds.answers.record import Fields, encode
+from bounds.answers.simulation import OptionLine, PolicyLine
 from bounds.views.tables import aligned
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
@@ -21,7 +23,7 @@ MODEL_NAMES = {
 """What each model is, for people."""
 
 
-def catalogue_answer(names: Sequence[str]) -> Answer:
+def catalogue_answer(names: Sequence[str]) -> Catalogue:
     """Return the types of these names."""
     chosen = [catalogue()[name] for name in names]
     lines = dict.fromkeys((machine.provider, machine.line) for machine in chosen)
@@ -31,10 +33,10 @@ def catalogue_answer(names: Sequence[str]) -> Answer:
         if (sizes := missing_sizes(provider, line))
     ]
     types = [Fields(machine, name=name, cpu=machine.vcpu) for name, machine in zip(names, chosen, strict=True)]
-    return encode_answer("catalogue", types=types, missing=missing)
+    return encode(Catalogue, types=types, missing=missing)
 
 
-def catalogue_lines(answer: Answer) -> list[str]:
+def catalogue_lines(answer: Catalogue) -> list[str]:
     """Return the catalogue as text."""
     rows = [["type", "vCPUs", "GiB", "USD an hour"]]
     rows += [
@@ -47,9 +49,9 @@ def catalogue_lines(answer: Answer) -> list[str]:
     return lines
 
 
-def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[Answer]:
+def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
     """Return policies, unless they are named all that come with packproof."""
-    return [encode_answer("policies", one, part="PolicyLine", explained=_explained(one)) for one in map(policy, names)]
+    return [encode(PolicyLine, one, explained=_explained(one)) for one in map(policy, names)]
 
 
 def _explained(policy: Policy) -> list[dict[str, Any]]:
@@ -77,7 +79,7 @@ def policies_lines(names: Sequence[str] = ()) -> list[str]:
     return lines if names else [*lines, "or a policy of your own: FILE.py:NAME or PACKAGE.MODULE:NAME"]
 
 
-def _option(option: Answer) -> str:
+def _option(option: OptionLine) -> str:
     """Return an option, its default and its meaning as a line."""
     default = f" = {option.default}" if option.default else ""
     return f"  {option.name}{default}" + (f": {option.about}" if option.about else "")

@@ -1,4 +1,4 @@
-"""Answers that come back as files: whether they have the form that a schema of ``bounds/schemas`` publishes."""
+"""Answers that come back as files: whether they have the form that their schema publishes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from bounds.views.answers import schema
+from bounds.answers import schema
 from theory.errors import InputError, cut
 
 EXACT = "^-?[0-9]+(/[0-9]+)?$"  # the pattern of exact numbers

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from bounds.answers.claims import CoveredStatement, Listed, Verified
+from bounds.answers.record import Answer, encode
 from bounds.claims import ON_RECORD, PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
-from bounds.views.answers import Answer, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import many
 
@@ -25,19 +26,18 @@ SAID = {
 }
 
 
-def listed(claim: Claim) -> Answer:
+def listed(claim: Claim) -> Listed:
     """Return a claim as it is registered."""
-    return encode_answer("verify_list", claim, part="Listed")
+    return encode(Listed, claim)
 
 
-def verified(checked: Checked) -> Answer:
+def verified(checked: Checked) -> Verified:
     """Return a claim with its outcome."""
-    return encode_answer(
-        "verify",
+    return encode(
+        Verified,
         checked,
         checked.outcome,
         checked.claim,
-        part="Verified",
         as_registered=None if checked.outcome.holds is None else checked.ok,
         seconds=round(checked.seconds, 3),
     )
@@ -77,7 +77,7 @@ def _columns(claim: Claim) -> tuple[str, str, str]:
 
 def covered(found: Sequence[Covered]) -> list[Answer]:
     """Return the table of coverage."""
-    return [encode_answer("verify_coverage", row, part="CoveredStatement") for row in found]
+    return [encode(CoveredStatement, row) for row in found]
 
 
 def coverage_lines(found: Sequence[Covered]) -> list[str]:

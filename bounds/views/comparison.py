@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.fluid import Converged
+from bounds.answers.record import Fields, encode
+from bounds.answers.shared import Number as MeasuredNumber
+from bounds.answers.simulation import Compared, ComparedLoss, ComparedQueues, Simulated, SimulatedQueue
 from bounds.views.panels import Chart, Curve, above_zero, in_rows
 from bounds.views.pictures import drawn, save, styled
 from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
@@ -100,7 +103,7 @@ def _around(middle: float, measured: Interval) -> Interval:
     return replace(measured, mean=middle, low=middle - half, high=middle + half)
 
 
-def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Answer:
+def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Compared:
     """Return the answers and the differences."""
     first = results[0].policy.name
     gains = [
@@ -108,14 +111,14 @@ def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) ->
         for one, name, gain in differences(results)
     ]
     every = [simulation_answer(result, one) for result, one in zip(results, given, strict=True)]
-    name = "simulate_several_queues" if isinstance(results[0], QueueResult) else "simulate_several"
-    return encode_answer(name, policies=every, differences=gains, replications=replications(results))
+    kind: type[Compared] = ComparedQueues if isinstance(results[0], QueueResult) else ComparedLoss
+    return encode(kind, policies=every, differences=gains, replications=replications(results))
 
 
-def measures_of(answer: Answer) -> dict[str, tuple[str, str]]:
+def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     """Return what is compared of a policy: by the name of the number, what it is called and how it is written."""
     measures = {}
-    if "queue" in answer:
+    if isinstance(answer, SimulatedQueue):
         queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
         grows = "   (it grows, at 99.9 %)" * growth.grows
         measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + grows
@@ -134,7 +137,7 @@ def measures_of(answer: Answer) -> dict[str, tuple[str, str]]:
     return measures
 
 
-def comparison_lines(answer: Answer) -> list[str]:
+def comparison_lines(answer: Compared) -> list[str]:
     """Return a table, a row a measure and policy, with the difference to the first; then one of the types of jobs."""
     first = answer.policies[0]
     table = [["measure", "policy", "[95 %]", f"more than {first.policy} [95 %]"]]
@@ -157,12 +160,12 @@ def comparison_lines(answer: Answer) -> list[str]:
     ]
 
 
-def _lines_by_type(answer: Answer) -> list[str]:
+def _lines_by_type(answer: Compared) -> list[str]:
     """Return a table, a row a type: the share of its jobs that each policy accepts, or how many of them wait."""
     names = list(answer.policies[0].jobs)
     if len(names) < 2:
         return []
-    if "queue" in answer.policies[0]:
+    if isinstance(answer, ComparedQueues):
         what, rows = "jobs waiting", [[f"{one.queue.by_type[name]:,.2f}" for one in answer.policies] for name in names]
     else:
         what, shares = "jobs accepted (share)", [[one.acceptance[name] for one in answer.policies] for name in names]
@@ -172,7 +175,7 @@ def _lines_by_type(answer: Answer) -> list[str]:
     return ["", *aligned([head, *table], right=len(answer.policies))]
 
 
-def _gain(difference: Answer) -> str:
+def _gain(difference: MeasuredNumber) -> str:
     """Write a difference; where all replications are equal, it is a number and has no interval."""
     low, high = difference.ci95
     return f"{difference.mean:.5g}" if low == high and difference.mean is not None else with_interval(difference, 5)
@@ -284,11 +287,11 @@ def compare(
     return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)
 
 
-def convergence_answer(check: CrossCheck, policy: str) -> Answer:
+def convergence_answer(check: CrossCheck, policy: str) -> Converged:
     """Return the answer of a comparison."""
     half = check.edges[-1] / 2
-    return encode_answer(
-        "against_fluid",
+    return encode(
+        Converged,
         check,
         policy=policy,
         slope=check.rate,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.experiment import ExperimentStatus, Point, Summarised
+from bounds.answers.record import Fields, encode
 from bounds.views.tables import aligned
 from bounds.views.text import with_interval
 from fluid.experiment.forecast import Forecast, forecast
@@ -14,7 +15,7 @@ from fluid.experiment.summaries import comparisons, headline, summary
 from theory.numbers import many
 
 
-def status_answer(grid: Grid, store: Store | None) -> Answer:
+def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
     """Return how far an experiment is, with no store if nothing has run; nothing is run."""
     stored = set() if store is None else store.known(cell.key for cell in grid.cells)
     points: dict[tuple[Any, ...], list[Cell]] = {}
@@ -33,8 +34,8 @@ def status_answer(grid: Grid, store: Store | None) -> Answer:
         {"parameters": point.varied, "finished": None, "replications": point.replications} for point in grid.unknown
     ]
     remaining = forecast(grid, store)
-    return encode_answer(
-        "experiment_status",
+    return encode(
+        ExperimentStatus,
         remaining,
         cells=grid.number_of_cells,
         finished=finished,
@@ -45,7 +46,7 @@ def status_answer(grid: Grid, store: Store | None) -> Answer:
     )
 
 
-def status_lines(answer: Answer) -> list[str]:
+def status_lines(answer: ExperimentStatus) -> list[str]:
     """Return how far an experiment is, as text."""
     parameters = list(answer.points[0].parameters) if answer.points else []
     table = [[*parameters, "finished", "of"]]
@@ -84,11 +85,11 @@ def forecast_line(remaining: Forecast, workers: int = 1, noun: str = "cell") -> 
     return f"{many(remaining.cells, noun)} to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
 
 
-def experiment_answer(grid: Grid, store: Store) -> Answer:
+def experiment_answer(grid: Grid, store: Store) -> Summarised:
     """Return the summary of the cells that are in the store."""
     groups = summary(grid, store)
-    return encode_answer(
-        "experiment",
+    return encode(
+        Summarised,
         grid,
         cells=len(grid.cells),
         finished=sum(group.replications for group in groups),
@@ -97,7 +98,7 @@ def experiment_answer(grid: Grid, store: Store) -> Answer:
     )
 
 
-def experiment_lines(answer: Answer) -> list[str]:
+def experiment_lines(answer: Summarised) -> list[str]:
     """Return the summary as text."""
     table = [[*answer.parameters, "n", "mean [95 %]"]]
     for point in answer.groups:
@@ -126,7 +127,7 @@ def unstable_points(grid: Grid) -> str | None:
     )
 
 
-def _notes(point: Answer) -> str:
+def _notes(point: Point) -> str:
     if point.traffic_intensity is not None and point.traffic_intensity >= 1:
         return f"   (unstable: traffic intensity {point.traffic_intensity:.6g})"
     return "" if point.settled else "   (drifts: the warm-up looks short)"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bounds.answers.exports import ExportAnswer
+from bounds.answers.record import Fields, encode
 from bounds.exports.document import Exported
-from bounds.views.answers import Answer, Fields, encode_answer
 
 
-def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequence[str | None]) -> Answer:
+def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequence[str | None]) -> ExportAnswer:
     """Return what was exported, and where it was written."""
     every = zip(files, paths, strict=True)
     written = [Fields(file, path=path, text=file.text if path is None else None) for file, path in every]
-    return encode_answer("export", format=form, kind=kind, files=written)
+    return encode(ExportAnswer, format=form, kind=kind, files=written)
 
 
-def export_lines(answer: Answer) -> list[str]:
+def export_lines(answer: ExportAnswer) -> list[str]:
     """Return a line for each file that was written; the text of one that was not."""
     lines: list[str] = []
     for file in answer.files:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.fluid import FluidAnswer
+from bounds.answers.record import Fields, encode
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
 from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
@@ -57,11 +58,11 @@ def _blocked(path: FluidPath, segment: Segment) -> list[str]:
     return [n for n, blocked in zip(path.model.instance.names, segment.regime.blocked, strict=True) if blocked]
 
 
-def fluid_answer(path: FluidPath, points: int) -> Answer:
+def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
     """Return the answer of ``fluid``."""
     times, names = sample_times(path, points), path.model.instance.names
-    return encode_answer(
-        "fluid",
+    return encode(
+        FluidAnswer,
         path,
         names=names,
         time=times,

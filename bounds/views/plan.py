@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.answers.plan import PlanAnswer
+from bounds.answers.record import Fields, encode, named
 from bounds.views.tables import aligned
 from bounds.views.text import many
 from fluid.planning.log import DAY
@@ -39,7 +40,7 @@ ASSUMED = (
 """What every plan assumes."""
 
 
-def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> Answer:
+def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> PlanAnswer:
     """Return the answer of a plan.
 
     `solution` is of the mean workload on the servers of the plan, `worst` the worst workload of the same types, and
@@ -74,8 +75,8 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
             "begins": seconds(plan.part_begins),
             "seconds": seconds(plan.part.until),
         }
-    return encode_answer(
-        "plan",
+    return encode(
+        PlanAnswer,
         sentence=doubted(log.notes, sentence(plan)),
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
@@ -224,7 +225,7 @@ def _between(lower: int, upper: int) -> str:
     return many(upper, "server") if lower == upper else f"{lower:,} to {many(upper, 'server')}"
 
 
-def plan_lines(answer: Answer) -> list[str]:
+def plan_lines(answer: PlanAnswer) -> list[str]:
     """Return the answer as text, the sentence first."""
     share = answer.target.kind == "accepted"
     log = answer.log
@@ -268,16 +269,18 @@ def plan_lines(answer: Answer) -> list[str]:
         f"{100 * greedy.ratio:.2f} % of the optimal reward at this mix of types; {worst} "
         f"{100 * greedy.worst_ratio:.2f} %"
     )
-    for one in answer.growth:
-        servers = "no number that was tried" if one.servers is None else many(one.servers, "server") + _split(one.pools)
-        carried = _between(one.carries.lower, one.carries.upper)
-        lines.append(f"with {one.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
+    for grown in answer.growth:
+        servers = (
+            "no number that was tried" if grown.servers is None else many(grown.servers, "server") + _split(grown.pools)
+        )
+        carried = _between(grown.carries.lower, grown.carries.upper)
+        lines.append(f"with {grown.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
     lines += [f"left out for lack of time: {what}" for what in answer.left_out]
     lines += [f"left out, as it cannot run here: {what}" for what in answer.not_run]
     return [*lines, "", "assumed", *(f"  {one}" for one in ASSUMED)]
 
 
-def _profile_lines(answer: Answer) -> list[str]:
+def _profile_lines(answer: PlanAnswer) -> list[str]:
     lines = []
     for what, values, names in (
         (

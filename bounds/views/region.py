@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.answers.record import Fields, encode, named
+from bounds.answers.region import RegionAnswer
 from bounds.views.assignment import bounds_of
 from bounds.views.pictures import (
     GREEDY,
@@ -76,7 +77,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return None if None in numbers else sum(number for number in numbers if number is not None)
 
 
-def region_answer(found: Found) -> Answer:
+def region_answer(found: Found) -> RegionAnswer:
     """Return what was found as the answer of ``region``."""
     instance, intensity, region = found.instance, found.intensity, found.region
     names, sizes = instance.names, [counted(pool.space) for pool in instance.pools]
@@ -92,8 +93,8 @@ def region_answer(found: Found) -> Answer:
             "supportable": stable_servers(intensity.value, servers),
             "at_once": bounds_of(least),
         }
-    return encode_answer(
-        "region",
+    return encode(
+        RegionAnswer,
         found,
         intensity,
         names=names,
@@ -124,7 +125,7 @@ def _number(value: int | None) -> str:
     return "too many to count" if value is None else f"{value:,}" if value < 10**15 else f"{value:.3e}"
 
 
-def region_lines(found: Found, result: Answer) -> list[str]:
+def region_lines(found: Found, result: RegionAnswer) -> list[str]:
     """Return the answer of ``region`` as text; `result` is its answer."""
     instance, intensity, region = found.instance, found.intensity, found.region
     verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
-from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.answers.record import Fields, encode, named
+from bounds.answers.sharing import CheckedShares, InMotion, NumericShares, Property, Shares
 from bounds.views.panels import Bars, Chart, Curve, in_rows
 from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
 from bounds.views.tables import aligned
@@ -32,15 +34,15 @@ def shares_answer(
     ignored: Sequence[Ignored] = (),
     *,
     feasible: bool | None = None,
-) -> Answer:
+) -> Shares:
     """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well.
 
     `ignored` is what of the cluster the mechanism does not use; where that is something, `feasible` says whether the
     tasks fit the cluster, None if that is not decided.
     """
     cluster, totals = allocation.cluster, named(allocation.cluster.users, allocation.totals)
-    return encode_answer(
-        "share",
+    return encode(
+        Shares,
         allocation,
         tasks=totals,
         tasks_exact=totals if allocation.exact else None,
@@ -92,17 +94,17 @@ def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
     )
 
 
-def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
+def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
     """Return one allocation as text."""
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
     if allocation.violation is not None:
         kind = f"numeric, within {allocation.violation.value:.1e} of {_conditions(allocation.mechanism)}"
     ignored = []
     if answer.ignored:
-        fits = {
+        fits: dict[bool | UnsetType, str] = {
             True: "they fit this cluster",
             False: "they do NOT fit this cluster",
-            None: "whether they fit is not decided",
+            UNSET: "whether they fit is not decided",
         }
         kind = f"exact tasks of one pool of all servers; {fits[answer.feasible]}"
         ignored = [f"ignored: {'; '.join(answer.ignored)}"]
@@ -117,7 +119,7 @@ def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
     return lines
 
 
-def _word(verdict: Answer) -> str:
+def _word(verdict: Property) -> str:
     """Return a verdict in a word or two: a search that finds nothing is no proof, and another thing than no search."""
     if verdict.holds is not None:
         return "yes" if verdict.holds else "no"
@@ -140,7 +142,7 @@ def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, f
     return [*lines, "", *aligned(rows, right=len(rows[0]) - 1), ""]
 
 
-def comparison_lines(answers: Mapping[str, Answer], cluster: Cluster) -> list[str]:
+def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[str]:
     """Return all mechanisms in one table: tasks, utilisation by server and resource, Jain index, Nash welfare."""
     names = list(answers)
     rows = [["", *names]]
@@ -160,10 +162,10 @@ def comparison_lines(answers: Mapping[str, Answer], cluster: Cluster) -> list[st
     lost = [100 * one.whole.lost_part for one in answers.values() if one.whole]
     if len(lost) == len(names):
         rows.append(["lost to whole tasks", *(f"{part:.1f} %" for part in lost)])
-    fits = {
+    fits: dict[bool | UnsetType, str] = {
         True: "the tasks fit this cluster",
         False: "the tasks do NOT fit this cluster",
-        None: "not decided if they fit",
+        UNSET: "not decided if they fit",
     }
     ignored = [
         f"{name} ignores {'; '.join(one.ignored)}: {fits[one.feasible]}" for name, one in answers.items() if one.ignored
@@ -171,10 +173,10 @@ def comparison_lines(answers: Mapping[str, Answer], cluster: Cluster) -> list[st
     return aligned(rows, right=len(rows[0]) - 1) + ([""] if ignored else []) + ignored
 
 
-def history_answer(mechanism: str, history: History, cluster: Cluster) -> Answer:
+def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMotion:
     """Return a run with users coming and going: tasks of each user, and utilisation, at the end of each period."""
-    return encode_answer(
-        "share_events",
+    return encode(
+        InMotion,
         history,
         mechanism=mechanism,
         tasks=named(cluster.users, history.tasks.sum(axis=2).T),
@@ -309,13 +311,13 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
 MOST_CELLS = 400  # up to this many pairs of user and server the tasks are printed, beyond it what they come to
 
 
-def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> Answer:
+def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> NumericShares:
     """Return numeric shares as an answer; no property is decided of them."""
     cluster = allocation.cluster
     jain, nash = _welfare(allocation)
     undecided = {"holds": None, "witness": {"note": "not decided of numeric shares"}}
-    return encode_answer(
-        "share_numeric",
+    return encode(
+        NumericShares,
         allocation,
         found,
         exact=False,
@@ -365,7 +367,7 @@ def _welfare(allocation: Allocation) -> tuple[float, float]:
     return float(weighted.sum() ** 2 / (len(part) * (weighted**2).sum())), nash
 
 
-def numeric_lines(allocation: Allocation, answer: Answer) -> list[str]:
+def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
     """Return numeric shares as text: every user and server of a small cluster, what they come to of a large one."""
     cluster = allocation.cluster
     lines = [
@@ -405,16 +407,16 @@ def _conditions(mechanism: str) -> str:
     return MECHANISMS[mechanism].conditions
 
 
-def _furthest(answer: Answer) -> str:
+def _furthest(answer: CheckedShares | NumericShares) -> str:
     if answer.server is None:
         return f"who might gain most: {quoted(answer.user or '')}"
     return f"furthest from a bottleneck: user {quoted(answer.user or '')} on server {quoted(answer.server)}"
 
 
-def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> Answer:
+def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:
     """Return the check of a stored allocation as an answer."""
-    return encode_answer(
-        "share_check",
+    return encode(
+        CheckedShares,
         found,
         mechanism=mechanism,
         division=division,
@@ -425,7 +427,7 @@ def checked_answer(mechanism: str, division: str, found: Violation, tolerance: f
     )
 
 
-def checked_lines(answer: Answer) -> list[str]:
+def checked_lines(answer: CheckedShares) -> list[str]:
     """Return the check of a stored allocation as text."""
     if answer.reason is not None:
         return [f"refused: {answer.reason}"]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.answers.record import Fields, encode, named
+from bounds.answers.simulation import Delay, Growth, Simulated, SimulatedLoss, SimulatedQueue
 from bounds.views.panels import Chart, Curve, Line, above_zero, draw
 from bounds.views.pictures import drawn, figure, save, styled
 from bounds.views.tables import aligned
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 SURE = 0.999  # level of the interval that must lie above 0 before a queue is said to grow
 
 
-def simulation_answer(result: Result[Any], given: Given) -> Answer:
+def simulation_answer(result: Result[Any], given: Given) -> Simulated:
     """Return the answer for replications of the scenario that a file gives."""
     scenario, runs, edges = result.scenario, result.distinct, result.runs[0].measures.edges
     # copies of one run count once
@@ -50,9 +51,9 @@ def simulation_answer(result: Result[Any], given: Given) -> Answer:
         "log": logged(result) if scenario.log else None,
     }
     if isinstance(result, QueueResult):
-        return encode_answer("simulate_queue", result, scenario, **common, **_queue_fields(result))
+        return encode(SimulatedQueue, result, scenario, **common, **_queue_fields(result))
     assert isinstance(result, LossResult)
-    return encode_answer("simulate", result, scenario, **common, **_loss_fields(result))
+    return encode(SimulatedLoss, result, scenario, **common, **_loss_fields(result))
 
 
 def _by_type(result: Result[Any], measure: Callable[[int], Interval]) -> dict[str, Interval]:
@@ -88,10 +89,10 @@ def _queue_fields(result: QueueResult[Any]) -> dict[str, Any]:
     }
 
 
-def growth_of(result: QueueResult[Any]) -> Answer:
+def growth_of(result: QueueResult[Any]) -> Growth:
     """Return the growth of the queue, and whether it grows beyond doubt."""
     rate = result.growth()
-    return encode_answer("simulate_queue", rate, part="Growth", per_time=rate, grows=result.growth(SURE).low > 0)
+    return encode(Growth, rate, per_time=rate, grows=result.growth(SURE).low > 0)
 
 
 def _pools(given: Given) -> dict[str, int] | None:
@@ -180,7 +181,7 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
     return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
 
 
-def _how(answer: Answer) -> str:
+def _how(answer: Simulated) -> str:
     """Return how the events ran: a rate means something where all of them ran in one way."""
     if 0 < answer.events_as_python < answer.events:
         return f", {answer.events_as_python:,} of them as Python"
@@ -188,14 +189,14 @@ def _how(answer: Answer) -> str:
     return rate + (" as Python" if answer.events_as_python else "")
 
 
-def _path(answer: Answer) -> str:
+def _path(answer: Simulated) -> str:
     """Return how the jobs of a loss system were drawn, on which the path depends beside the policy and the seed."""
-    if "path" not in answer:
+    if isinstance(answer, SimulatedQueue):
         return ""
     return ", jobs by the jump chain" if answer.path == "jump chain" else ", jobs from a list that policies share"
 
 
-def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
+def simulation_lines(answer: Simulated, *, by_mean: bool = False) -> list[str]:
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
     pools = answer.pools or {}
@@ -206,13 +207,11 @@ def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
         f"{many(answer.events, 'event')}" + _how(answer) + _path(answer),
     ]
     lines.append(INTERVALS)
-    lines += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)
+    lines += _queue_lines(answer, by_mean=by_mean) if isinstance(answer, SimulatedQueue) else _loss_lines(answer)
     for row in answer.log or ():
         where = f" server {_place(row.server, pools)}" if row.server else ""
         to = f" -> {_place(row.to, pools)}" if row.to else ""
-        lines.append(
-            f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is None else quoted(row.type)}{where}{to}"
-        )
+        lines.append(f"{row.time:12.6f}  {row.event:10} {quoted(row.type) if row.type else row.clock}{where}{to}")
     return lines
 
 
@@ -226,14 +225,14 @@ def _place(server: int, pools: Mapping[str, int]) -> str:
     return str(server)
 
 
-def _in_use(answer: Answer) -> list[str]:
+def _in_use(answer: Simulated) -> list[str]:
     return [
         f"{quoted(name)} in use {with_interval(share, 4, least=0.0, most=1.0)}"
         for name, share in answer.utilisation.items()
     ]
 
 
-def _loss_lines(answer: Answer) -> list[str]:
+def _loss_lines(answer: SimulatedLoss) -> list[str]:
     reserved = answer.reserved_idle or {}
     table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
     for name, jobs in answer.jobs.items():
@@ -255,12 +254,12 @@ def _loss_lines(answer: Answer) -> list[str]:
     return lines
 
 
-def quantiles_of(delay: Answer) -> dict[str, Number]:
+def quantiles_of(delay: Delay) -> dict[str, Number]:
     """Return the quantiles of delays by name."""
     return {"95 %": Number(delay.p95, delay.p95_ci95), "99 %": Number(delay.p99, delay.p99_ci95)}
 
 
-def _queue_lines(answer: Answer, *, by_mean: bool) -> list[str]:
+def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
     quantiles = quantiles_of(delay).items()
     tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
@@ -286,7 +285,7 @@ def _queue_lines(answer: Answer, *, by_mean: bool) -> list[str]:
     return lines
 
 
-def start_lines(answer: Answer) -> list[str]:
+def start_lines(answer: Simulated) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
     lines = []
     if trace := answer.trace:

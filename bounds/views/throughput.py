@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.answers import Answer, Fields, encode_answer
+from bounds.answers.record import Fields, encode
+from bounds.answers.throughput import Bins as BinsOfJobs
+from bounds.answers.throughput import ItemBins, ItemKind, Throughput
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import and_more, many, short
 from theory.errors import quoted
@@ -40,7 +42,7 @@ def throughput_answer(
     gap: Fraction,
     rounded: tuple[Fraction | None, ...] | None = None,
     bins: tuple[int, Bins] | None = None,
-) -> Answer:
+) -> Throughput:
     """Return the answer of ``throughput``; the bracket and what VQS guarantees are per server.
 
     `gap` is the distance that was asked for; `rounded`, the workloads of the upper- and lower-rounded queues of the
@@ -50,8 +52,8 @@ def throughput_answer(
     lower, upper = servers * best.lower, servers * best.upper
     exact = lower if lower == upper else None
     partition = None if rounded is None else {"upper_rounded": rounded[0], "lower_rounded": rounded[1]}
-    return encode_answer(
-        "throughput",
+    return encode(
+        Throughput,
         sizes,
         maximum=Fields(lower=lower, upper=upper, exact=exact),
         gap=best.gap,
@@ -70,7 +72,7 @@ def throughput_answer(
     )
 
 
-def _between(bins: Answer) -> str:
+def _between(bins: BinsOfJobs | ItemBins) -> str:
     if bins.at_least == bins.at_most:
         return f"{bins.at_least:,}, exactly"
     return f"at least {bins.at_least:,}, at most {bins.at_most:,}"
@@ -107,7 +109,7 @@ def _decimal(value: Fraction) -> str:
     return decimal if Fraction(decimal) == value else text(value)
 
 
-def throughput_lines(answer: Answer) -> list[str]:
+def throughput_lines(answer: Throughput) -> list[str]:
     """Return the answer of ``throughput`` as text."""
     maximum = answer.maximum
     on = f"on {answer.servers} server" + ("s" if answer.servers > 1 else "")
@@ -137,7 +139,7 @@ def throughput_lines(answer: Answer) -> list[str]:
         lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
     if answer.bins:
         lines.append(f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}")
-        if answer.bins.proper is None:
+        if answer.bins.proper is None or answer.bins.configurations is None:
             lines.append("  lower bound: by the sizes alone, as the configuration program was not solved")
         else:
             every, proper = (short(value) for value in (answer.bins.configurations, answer.bins.proper))
@@ -149,7 +151,7 @@ MOST_SHOWN = 20  # kinds of bins that the text shows
 MOST_NAMES = 3  # names of items of one kind that a line of text gives
 
 
-def items_answer(items: ItemList) -> Answer:
+def items_answer(items: ItemList) -> ItemBins:
     """Bound the bins of a list of items and return the answer."""
     bins = fewest_bins(items.instance(), items.counts)
     called = items.names or [None] * len(items.counts)
@@ -163,8 +165,8 @@ def items_answer(items: ItemList) -> Answer:
     ]
     if not bins.solved:
         notes.append("the lower bound is by the sizes alone, as the configuration program was not solved")
-    return encode_answer(
-        "throughput_items",
+    return encode(
+        ItemBins,
         items,
         names=items.resources,
         items=sum(items.counts),
@@ -180,7 +182,7 @@ def items_answer(items: ItemList) -> Answer:
     )
 
 
-def items_lines(answer: Answer) -> list[str]:
+def items_lines(answer: ItemBins) -> list[str]:
     """Return the answer as text."""
     lines = [
         f"bins for {many(answer.items, 'item')} of {many(len(answer.kinds), 'kind')}: {_between(answer)}",
@@ -194,14 +196,14 @@ def items_lines(answer: Answer) -> list[str]:
     return lines + and_more(len(answer.packing) - MOST_SHOWN, "more, which --json has")
 
 
-def _kind(kind: Answer) -> str:
+def _kind(kind: ItemKind) -> str:
     """Return what items of a kind are called, where they have names, and their size."""
     called = kind.called or []
     more = f" and {len(called) - MOST_NAMES} more" if len(called) > MOST_NAMES else ""
     return f"{', '.join(map(quoted, called[:MOST_NAMES]))}{more}{' ' * bool(called)}({_size(kind)})"
 
 
-def _size(kind: Answer) -> str:
+def _size(kind: ItemKind) -> str:
     return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())
 
 

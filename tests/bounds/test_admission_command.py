@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from fluid.admission.law.admission_files import read_admission
 from fluid.admission.law.belief import Observed, exact_belief
 from fluid.admission.law.moments import belief_moments

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bounds.answers import schema
 from bounds.cli import run
 from bounds.views.admission_fit import fit_document
-from bounds.views.answers import schema
 from examples.tenant_log import CLUSTER, HOURS, SEED, rows_of
 from fluid.admission.law.admission_files import parse_admission, read_admission, read_state
 from fluid.admission.law.cluster import Gamma, Priors

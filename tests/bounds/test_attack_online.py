@@ -16,8 +16,8 @@ import pytest
 from bounds.adversary.growth import Growth, Simulated, growth_of, lost_share
 from bounds.adversary.online import Offer, OfferSpace, break_policy, document_of
 from bounds.adversary.traps import least_trap, overload, queues, work_of
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from bounds.views.attack import AttackedPolicy, online_lines
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy

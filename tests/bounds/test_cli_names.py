@@ -11,8 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_names import HOMES, policy
 from theory.files.document import Fields

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from bounds.adversary import items as adversary_items
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import Items, bounds_of, contents, fewest_packing
+from bounds.answers import schema
+from bounds.answers.record import Answer
 from bounds.cli import run
 from bounds.cli.throughput import bins_of_jobs
-from bounds.views.answers import Answer, schema
 from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
 from theory.errors import InputError
 from theory.exact.columns.cutting_stock import stock

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from theory.version import __version__
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import jsonschema
 import pytest
 
 from bounds.adversary.sharing import random_cluster
+from bounds.answers import schema as schema_of
 from bounds.cli import run
 from theory.files.clusters import cluster_document, read_cluster
 from theory.sharing import per_server
@@ -26,7 +26,7 @@ EXAMPLE = str(Path(__file__).parent.parent.parent / "examples" / "four_classes.t
 
 
 def schema(name: str) -> Any:
-    return json.loads((files("bounds") / "schemas" / f"{name}.json").read_text())
+    return schema_of(name)
 
 
 @pytest.fixture

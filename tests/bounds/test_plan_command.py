@@ -16,10 +16,10 @@ import jsonschema
 import numpy as np
 import pytest
 
+from bounds.answers import schema
 from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.example import names
-from bounds.views.answers import schema
 from bounds.views.plan import ASSUMED, percent
 from bounds.views.report import report_page
 from fluid.planning.plan import EFFORTS, Effort

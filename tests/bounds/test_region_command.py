@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from bounds.answers import schema as schema_of
 from bounds.cli import run
 from bounds.views.region import outline
 from theory.instance import additive
@@ -26,7 +26,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     assert run(["region", *arguments, "--json"]) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
-    schema = json.loads(files("bounds").joinpath("schemas/region.json").read_text())
+    schema = schema_of("region")
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from bounds.views.checked import EXACT, as_float, expect_answer
 from bounds.views.report import KINDS, _schema_of, report_page
 from tests.pictures.looks import HOSTILE, hostile_instance

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.resources import files
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,15 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from msgspec import UNSET
 
+from bounds.answers import KINDS, names
+from bounds.answers import schema as schema_of
+from bounds.answers.record import Answer, encode
+from bounds.answers.region import FacetRow, ServersNeeded
+from bounds.answers.shared import Number
+from bounds.answers.throughput import Maximum
 from bounds.cli import run
-from bounds.views.answers import Answer, encode_answer
 from fluid.statistics import Interval
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +29,7 @@ FOUR = str(ROOT / "examples" / "four_types.toml")
 
 
 def schema(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(files("bounds").joinpath(f"schemas/{name}.json").read_text())
+    document = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(document)
     return document
 
@@ -64,11 +69,7 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
             jsonschema.validate(wrong, schema(name))
 
 
-WRITTEN_BY_HAND = {"certificate", "experiment_numbers", "instance", "sizes"}
-ANSWERS = sorted({Path(entry.name).stem for entry in files("bounds").joinpath("schemas").iterdir()} - WRITTEN_BY_HAND)
-
-
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", KINDS)
 def test_schemas_are_valid_and_closed(name: str) -> None:
     """An answer has the keys of its schema and no others: its objects are closed, or mappings by name."""
     for part in schema(name).get("$defs", {}).values():
@@ -76,20 +77,22 @@ def test_schemas_are_valid_and_closed(name: str) -> None:
         assert set(part["required"]) <= set(part["properties"])
 
 
-def test_every_schema_is_that_of_an_answer() -> None:
-    code = "".join(file.read_text() for file in (ROOT / "bounds").rglob("*.py"))
-    assert {*re.findall(r'encode_answer\(\s*"(\w+)"', code), *re.findall(r'"(simulate_several\w*)"', code)} == {
-        *ANSWERS
+def test_every_class_of_an_answer_is_part_of_a_schema() -> None:
+    declared = {
+        name
+        for file in (ROOT / "bounds" / "answers").glob("*.py")
+        for name in re.findall(r"^class (\w+)\((?:Command)?Answer\)", file.read_text(), re.M)
     }
+    assert declared - {"CommandAnswer"} == {part for name in KINDS for part in schema(name)["$defs"]}
 
 
-def test_objects_that_schemas_share_are_the_same_in_all() -> None:
-    """A change to an object is made in every schema that has it; ``Column`` alone means two things."""
-    parts: dict[str, set[str]] = {}
-    for name in ANSWERS:
-        for part, form in schema(name).get("$defs", {}).items():
-            parts.setdefault(part, set()).add(json.dumps(form))
-    assert {part for part, forms in parts.items() if len(forms) > 1} == {"Column"}
+def test_the_command_prints_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema", "solve"]) == 0
+    assert json.loads(capsys.readouterr().out) == schema("solve")
+    assert run(["schema"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == names()
+    assert run(["schema", "solv"]) == 2
+    assert "did you mean solve?" in capsys.readouterr().err
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Record:
 
 def test_answers_are_encoded_as_their_schemas_say() -> None:
     record = Record(Fraction(1, 3), Fraction(2))
-    maximum = encode_answer("throughput", record, part="Maximum")
+    maximum = encode(Maximum, record)
     assert maximum.to_json() == {
         "lower": 1 / 3,
         "upper": 2.0,
@@ -115,20 +118,20 @@ def test_answers_are_encoded_as_their_schemas_say() -> None:
     assert maximum.upper_exact == "2"
     with pytest.raises(AttributeError):
         _ = maximum.middle
-    infinite = encode_answer("simulate", Interval(0.5, -inf, inf, 0.95, 1), part="Number")
-    assert infinite.to_json() == {"mean": 0.5, "ci95": [None, None]}
-    row = encode_answer("region", part="FacetRow", names=["a", "b"], normal=(3, np.int64(4)), offset=Fraction(7))
+    infinite = encode(Number, Interval(0.5, -inf, inf, 0.95, 1))
+    assert infinite.to_json() == {"mean": 0.5, "ci95": (None, None)}
+    row = encode(FacetRow, names=["a", "b"], normal=(3, np.int64(4)), offset=Fraction(7))
     assert row.to_json() == {"normal": {"a": "3", "b": "4"}, "offset": "7"}
-    needed = encode_answer("region", part="ServersNeeded", per_server=1, servers=np.int64(2), at_once=None)
+    needed = encode(ServersNeeded, per_server=1, servers=np.int64(2), at_once=None)
     assert json.dumps(needed, default=Answer.to_json) == '{"per_server": "1", "servers": 2}'
-    assert needed.at_once is None
+    assert needed.at_once is UNSET
 
 
 def test_answers_refuse_fields_that_are_missing_or_unknown() -> None:
     with pytest.raises(TypeError, match="FacetRow: no value of offset"):
-        encode_answer("region", part="FacetRow", normal={})
+        encode(FacetRow, normal={})
     with pytest.raises(TypeError, match="FacetRow: no field price"):
-        encode_answer("region", part="FacetRow", normal={}, offset=1, price=1)
+        encode(FacetRow, normal={}, offset=1, price=1)
 
 
 def test_instances_for_a_trace_are_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 
 import jsonschema
 import pytest
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 
 CLUSTER = """
 [[server]]
@@ -60,12 +59,11 @@ def test_all_in_one_table(cluster, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(["share", str(cluster), "--json"]) == 0
     together = json.loads(capsys.readouterr().out)
-    jsonschema.validate(together, json.loads((files("bounds") / "schemas" / "share_all.json").read_text()))
+    jsonschema.validate(together, schema("share_all"))
     answers = together["mechanisms"]
     assert set(answers) == set(lines[0].split())
-    schema = json.loads((files("bounds") / "schemas" / "share.json").read_text())
     for answer in answers.values():
-        jsonschema.validate(answer, schema)
+        jsonschema.validate(answer, schema("share"))
 
 
 @pytest.mark.parametrize("mechanism", ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"])
@@ -87,7 +85,7 @@ def test_events(cluster, tmp_path, capsys):
     command = ["share", str(cluster), "--mechanism", "ps-dsf", "--events", str(plan)]
     assert run([*command, "--json", "--plot", str(picture)]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, json.loads((files("bounds") / "schemas" / "share_events.json").read_text()))
+    jsonschema.validate(answer, schema("share_events"))
     assert answer["tasks"]["u3"][8] == 6
     assert answer["tasks"]["u3"][-1] == 0
     assert picture.exists()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from bounds.answers import schema as schema_of
 from bounds.cli import run
 
 CAUGHT = str(Path(__file__).parent.parent.parent / "examples" / "caught.toml")
@@ -27,7 +27,7 @@ def test_documents_fit_the_schema(policy: str, capsys: pytest.CaptureFixture[str
     document, err = answer(
         [CAUGHT, "--policy", policy, "--servers", "2", "--until", "400", "--log", "30", "--replications", "2"], capsys
     )
-    schema = json.loads(files("bounds").joinpath("schemas/simulate_queue.json").read_text())
+    schema = schema_of("simulate_queue")
     jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**document, "extra": 1}, schema)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from bounds.answers import schema as schema_of
 from bounds.cli import run
 from theory.exact.knapsack import greatest as knapsack
 from theory.partition import bounding
@@ -25,7 +25,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str
     capsys.readouterr()
     assert run(["throughput", *arguments, "--json"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
-    schema = json.loads(files("bounds").joinpath("schemas/throughput.json").read_text())
+    schema = schema_of("throughput")
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):
@@ -53,9 +53,7 @@ def test_bracket_certificate_and_picture(tmp_path: Path, capsys: pytest.CaptureF
     assert picture.stat().st_size > 10_000
     assert run(["check", str(proof), "--instance", MIXED]) == 0
     assert run(["check", str(proof), "--instance", UNIFORM]) == 1
-    jsonschema.validate(
-        json.loads(proof.read_text()), json.loads(files("bounds").joinpath("schemas/certificate.json").read_text())
-    )
+    jsonschema.validate(json.loads(proof.read_text()), schema_of("certificate"))
     assert run(["throughput", MIXED]) == 0
     assert "each bound exact and certified" in capsys.readouterr().out
 
@@ -71,7 +69,7 @@ def test_sizes_down_to_zero_lose_a_share(tmp_path: Path, capsys: pytest.CaptureF
 def test_the_size_schema_describes_the_examples() -> None:
     import tomllib
 
-    schema = json.loads(files("bounds").joinpath("schemas/sizes.json").read_text())
+    schema = schema_of("sizes")
     for path in (UNIFORM, MIXED):
         jsonschema.validate(tomllib.loads(Path(path).read_text()), schema)
     with pytest.raises(jsonschema.ValidationError):

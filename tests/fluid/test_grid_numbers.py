@@ -11,8 +11,8 @@ import jsonschema
 import numpy as np
 import pytest
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from fluid.experiment.grid import read_grid, scenario_of
 from fluid.experiment.run import run_cell
 from fluid.simulation.policy_names import policy

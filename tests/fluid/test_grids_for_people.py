@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.answers import schema
 from fluid.experiment.forecast import forecast
 from fluid.experiment.grid import read_grid, scenario_of
 from fluid.experiment.run import run_cell, run_experiment

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from bounds.answers import schema as schema_of
 from bounds.cli import run
 
 INSTANCE = """
@@ -44,7 +44,7 @@ def simulated(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple
     shown = capsys.readouterr()
     found: dict[str, Any] = json.loads(shown.out)
     name = "simulate_queue" if "queue" in found else "simulate"
-    jsonschema.validate(found, json.loads(files("bounds").joinpath(f"schemas/{name}.json").read_text()))
+    jsonschema.validate(found, schema_of(name))
     return found, [line for line in shown.err.splitlines() if ".csv" in line or "identical" in line]
 
 
