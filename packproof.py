@@ -107,7 +107,8 @@ _NAMES = {
         "Space", "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
         "judge_division", "judge_items", "judge_lie", "refutation", "worst_instance", "worst_workload",
     ),
-    "bounds.results": ("claims", "verify"),
+    "bounds.results": ("verify",),
+    "bounds.results.asked": ("claims",),
     "bounds.results.instances": (
         "one_resource_family", "one_resource_member", "table_4", "tight_family_additive",
     ),

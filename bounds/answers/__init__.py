@@ -66,6 +66,7 @@ KINDS = {
     "throughput_items": Kind("throughput", "ItemBins", "throughput --json, items of several resources"),
     "verify": Kind("claims", "Verified", "verify --json", is_list=True),
     "verify_coverage": Kind("claims", "CoveredStatement", "verify --coverage --json", is_list=True),
+    "verify_with": Kind("claims", "Asked", "verify CLAIM --with NAME=VALUE --json"),
     "verify_list": Kind("claims", "Listed", "verify --list --json", is_list=True),
     "worst": Kind("worst", "Worst", "worst --json"),
     "worst_by_size": Kind("worst", "BySize", "worst --types J --resources R --json"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.answers.record import Answer
+from bounds.answers.shared import CommandAnswer
 
 
 class Reproduced(Answer):
@@ -64,6 +65,19 @@ class CoveringClaim(Answer):
     evidence: str | None
     verdict: str
     refutes: str | None
+
+
+class Asked(CommandAnswer):
+    """A claim that was asked about other numbers: all its parameters, as ``--with`` takes them.
+
+    `holds` says whether what is printed came out for them, null where nothing was checked.
+    """
+
+    id: str
+    parameters: dict[str, str]
+    printed: str
+    computed: str
+    holds: bool | None
 
 
 class Listed(Answer):

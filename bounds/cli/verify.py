@@ -17,7 +17,7 @@ from theory.files.answer import print_answer
 from theory.numbers import many
 
 if TYPE_CHECKING:
-    from bounds.claims import Checked
+    from bounds.claims import Checked, Level
 
 
 Names = Annotated[
@@ -35,23 +35,38 @@ LevelName = Annotated[
     typer.Option(
         "--level",
         metavar="quick|full",
-        help="Size of families and samples.",
+        help="Size of families and samples (tiny: as in packproof's own tests).",
         autocompletion=completed_by("bounds.claims:Level"),
     ),
 ]
 Listing = Annotated[bool, typer.Option("--list", help="List the claims without checking them.")]
 Coverage = Annotated[bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")]
+With = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="NAME=VALUE",
+        help="Ask one claim about another value of a parameter (again for more parameters).",
+    ),
+]
 PicturesFolder = Annotated[
     Path | None,
     typer.Option("--pictures", metavar="DIR", help="Also draw the figures and tables that show these claims."),
 ]
 
 
-@app.command(examples=("packproof verify introduction", "packproof verify --list ps-dsf"))
+@app.command(
+    examples=(
+        "packproof verify introduction",
+        "packproof verify --list ps-dsf",
+        "packproof verify ps-dsf/figure-1 --with weights=1,1,3",
+    )
+)
 def verify(
     names: Names = None,
     paper: Paper = None,
     level: LevelName = "quick",
+    given: With = None,
     listing: Listing = False,
     table: Coverage = False,
     pictures: PicturesFolder = None,
@@ -63,31 +78,60 @@ def verify(
     A claim fails where a policy breaks its contract. An error in one check is shown with that claim, and the others are
     checked all the same; the status is then 70, or 2 where the error is one of input.
     """
-    from bounds.claims import PAPERS, Level
-    from bounds.results import claims, modules, verify_all
-    from bounds.views.claims import ending, listed, listing_lines, summary_lines, verdict_lines, verified
+    from bounds.claims import Level
+    from bounds.results import modules
 
     if listing or table:
         refuse_unused({"--engine": engine != "local"}, "--list or --coverage, which check nothing")
     if level not in list(Level):
-        raise InputError(f"--level: expected quick or full, got {level!r}")
+        raise InputError(f"--level: expected {', '.join(Level)}, got {level!r}")
     chosen = list(modules(names or (), paper))
-    if table:
-        from bounds.results.statements import coverage
-        from bounds.views.claims import coverage_lines, covered
+    if given is not None:
+        refused = {"--list": listing, "--coverage": table, "--pictures": pictures is not None}
+        refuse_unused(refused | {"--level": level != "quick", "--engine": engine != "local"}, "--with")
+        _ask(chosen, given, as_json=as_json)
+    elif table:
+        _cover(chosen, as_json=as_json)
+    elif listing:
+        _list(chosen, as_json=as_json)
+    else:
+        outcomes = _check(chosen, Level(level), engine, as_json=as_json)
+        if pictures is not None:
+            _draw([checked.claim.id for checked in outcomes], pictures, level, as_json=as_json)
+        if not all(checked.ok for checked in outcomes):
+            raise typer.Exit(_status(outcomes))
 
-        of = {identity.partition("/")[0] for identity in chosen}
-        statements = coverage(claims(chosen), tuple(one for one in PAPERS if one in of))
-        show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
-        return
-    if listing:
-        loaded = claims(chosen)
-        show([listed(claim) for claim in loaded], lambda: listing_lines(loaded), as_json=as_json)
-        return
+
+def _list(chosen: list[str], *, as_json: bool) -> None:
+    """List claims without checking them."""
+    from bounds.results import claims
+    from bounds.views.claims import listed, listing_lines
+
+    loaded = claims(chosen)
+    show([listed(claim) for claim in loaded], lambda: listing_lines(loaded), as_json=as_json)
+
+
+def _cover(chosen: list[str], *, as_json: bool) -> None:
+    """List the numbered statements of papers with their claims."""
+    from bounds.claims import PAPERS
+    from bounds.results import claims
+    from bounds.results.statements import coverage
+    from bounds.views.claims import coverage_lines, covered
+
+    of = {identity.partition("/")[0] for identity in chosen}
+    statements = coverage(claims(chosen), tuple(one for one in PAPERS if one in of))
+    show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
+
+
+def _check(chosen: list[str], level: Level, engine: str, *, as_json: bool) -> list[Checked]:
+    """Check claims, and show each as it is checked; with --json all of them at the end."""
+    from bounds.results import verify_all
+    from bounds.views.claims import ending, summary_lines, verdict_lines, verified
+
     outcomes: list[Checked] = []
     begin = time.perf_counter()
     with progress() as report:
-        for number, checked in enumerate(verify_all(chosen, Level(level), engine=engine), 1):
+        for number, checked in enumerate(verify_all(chosen, level, engine=engine), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
             if not as_json:
@@ -99,10 +143,22 @@ def verify(
     else:
         print_answer("\n".join(("", *summary_lines(outcomes))))
         print_answer(f"{ending(outcomes)}, {time.perf_counter() - begin:.1f} s")
-    if pictures is not None:
-        _draw([checked.claim.id for checked in outcomes], pictures, level, as_json=as_json)
-    if not all(checked.ok for checked in outcomes):
-        raise typer.Exit(_status(outcomes))
+    return outcomes
+
+
+def _ask(chosen: list[str], given: list[str], *, as_json: bool) -> None:
+    """Ask one claim about a reader's numbers; status 1 where what is printed does not come out."""
+    from bounds.results import claims
+    from bounds.results.asked import ask
+    from bounds.views.claims import asked, asked_lines
+
+    if len(chosen) != 1:
+        raise InputError(f"--with: expected one claim, got {len(chosen)}")
+    (claim,) = claims(chosen)
+    answer = asked(claim, *ask(claim, given))
+    show(answer, lambda: asked_lines(answer, claim.statement), as_json=as_json)
+    if answer.holds is False:
+        raise typer.Exit(1)
 
 
 def _status(outcomes: Sequence[Checked]) -> int:

@@ -1,7 +1,7 @@
 """What a person or a program sees: one file a subject, with its answer, its text and its picture.
 
-`checked` refuses a file that is no answer; `pictures` is the style of all pictures; `panels` has curves, bars and tables as data that are drawn and
-written as CSV alike.
+`checked` refuses a file that is no answer; `pictures` is the style of all pictures; `panels` has curves, bars and
+tables as data that are drawn and written as CSV alike.
 """
 
 from theory.doors import doors

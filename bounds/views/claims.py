@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bounds.answers.claims import CoveredStatement, Listed, Verified
+from bounds.answers.claims import Asked, CoveredStatement, Listed, Verified
 from bounds.answers.record import Answer, encode
-from bounds.claims import ON_RECORD, PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
+from bounds.claims import ON_RECORD, PAPERS, Checked, Claim, Compared, Covered, Evidence, Refutes, Verdict
 from bounds.views.tables import aligned
 from bounds.views.text import many
 
@@ -15,7 +15,7 @@ FAILS = {
     Refutes.statement: "the printed statement fails",
     Refutes.boundary: "the printed statement fails in a boundary case (a tie, rounding, loose words)",
     Refutes.proof_step: "a step of the printed proof fails",
-    Refutes.number: "a printed number or formula fails, perhaps by a misprint",
+    Refutes.number: "the printed number or formula is wrong (perhaps a misprint)",
 }
 SAID = {
     Verdict.holds: "HOLDS",
@@ -41,6 +41,23 @@ def verified(checked: Checked) -> Verified:
         as_registered=None if checked.outcome.holds is None else checked.ok,
         seconds=round(checked.seconds, 3),
     )
+
+
+def asked(claim: Claim, parameters: Mapping[str, str], found: Compared) -> Asked:
+    """Return a claim with what came out for a reader's numbers."""
+    return encode(Asked, id=claim.id, parameters=parameters, **found._asdict())
+
+
+def asked_lines(answer: Asked, statement: str) -> list[str]:
+    """Return a claim with what came out for a reader's numbers as text."""
+    verdict = {True: "HOLDS", False: "FAILS", None: "SKIPPED"}[answer.holds]
+    parameters = " ".join(f"{name}={value}" for name, value in answer.parameters.items())
+    return [
+        f"{verdict:14}  {answer.id} with {parameters}",
+        f"     claim    {statement}",
+        f"     printed  {answer.printed}",
+        f"     computed {answer.computed}",
+    ]
 
 
 def verdict_lines(checked: Checked) -> list[str]:
@@ -122,6 +139,7 @@ def ending(found: Sequence[Checked]) -> str:
     checked, unexpected = len(found) - sum(counts.values()), sum(not one.ok and not one.unfinished for one in found)
     without = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     if not checked:
-        return f"{many(len(found), 'claim')}, nothing checked: {without}"
-    others = f", {without}" if without else ""
-    return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{others}"
+        return f"{many(len(found), 'claim')}; nothing was checked: {without}"
+    outcomes = "the outcome is" if checked == 1 else "all outcomes are"
+    came_out = f"{unexpected:,} NOT as expected" if unexpected else f"{outcomes} as expected"
+    return f"{many(checked, 'claim')} checked; {came_out}" + (f"; {without}" if without else "")

@@ -79,10 +79,10 @@ def test_what_is_skipped_is_not_on_record(tmp_path: Path) -> None:
 
     first, *_, last = verified(without).splitlines()
     assert first == "SKIPPED         autoscaling/figure-6-window (NOT REPRODUCED is on record)"
-    assert last.startswith("1 claim, nothing checked: 1 skipped, ")
+    assert last.startswith("1 claim; nothing was checked: 1 skipped, ")
     assert "outcome" not in last
-    assert verified(without, never).splitlines()[-1].startswith("2 claims, nothing checked: 2 skipped, ")
-    shown = "1 claim checked, 0 with an outcome other than on record, 2 skipped, "
+    assert verified(without, never).splitlines()[-1].startswith("2 claims; nothing was checked: 2 skipped, ")
+    shown = "1 claim checked; the outcome is as expected; 2 skipped, "
     assert verified(without, never, checked).splitlines()[-1].startswith(shown)
     rows = json.loads(verified(without, never, checked, "--json"))
     found = {row["id"]: (row["verdict"], row["as_registered"]) for row in rows}
@@ -226,7 +226,7 @@ def test_an_error_in_one_check_loses_no_other_claim(
     assert run(["verify", *names]) == status
     text = capsys.readouterr().out
     assert re.search(rf"^UNFINISHED +{first.id} \(HOLDS is on record\)$", text, re.M)
-    assert "\n1 claim checked, 0 with an outcome other than on record, 2 unfinished, " in text
+    assert "\n1 claim checked; the outcome is as expected; 2 unfinished, " in text
     # what processes send back
     (outcome, _), (good, _) = _checked([first.id, second.id], Level.quick)
     assert (outcome.holds, outcome.status, good.holds, good.status) == (None, status, True, 0)
