@@ -58,6 +58,22 @@ class Of(NamedTuple):
     name: str
 
 
+class Head(NamedTuple):
+    """What a reader is told instead of the name of a field, and how its numbers are written.
+
+    `digits` are significant; a `share` is written in per cent. Fields by the same keys, which are called `by`, are
+    columns of one table. A field without `words` is not shown.
+    """
+
+    words: str
+    digits: int = 6
+    share: bool = False
+    by: str = ""
+
+
+HIDDEN = Head("")
+"""Marks a field that is for programs, or that a panel or another field shows."""
+
 Exact = Annotated[str, Meta(pattern="^-?[0-9]+(/[0-9]+)?$")]
 """An exact number: a whole number or a fraction."""
 

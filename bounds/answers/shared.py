@@ -37,6 +37,10 @@ class Bounds(Answer):
     upper: int
     exact: bool
 
+    def in_words(self) -> str:
+        """Return the number, or between which ends it is."""
+        return f"{self.lower:,}" if self.exact else f"between {self.lower:,} and {self.upper:,}"
+
 
 class CommandAnswer(Answer):
     """The whole answer of a command; ``made`` is absent in Python, where no command made it."""

@@ -221,8 +221,10 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
         print(f"{path}: packproof check does not decide it within its budget: {reason}", file=sys.stderr)
 
 
-def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file: bool = False) -> None:
+def show(answer: Any, lines: Callable[[], list[str]] | None = None, *, as_json: bool, is_file: bool = False) -> None:
     """Print an answer (`bounds.answers`, or plain values): as one JSON document, or as lines of text.
+
+    The text is the sentence and the tables of the answer (`bounds.views.shown`), unless it has lines of its own.
 
     The last line of a text says what made it, unless the answer is a list, or the text of a file (`is_file`).
     """
@@ -231,7 +233,7 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file:
     if as_json:
         print_json(answer)
     elif not output_is_printed():  # a printed output is all that is printed
-        shown = lines()
+        shown = _text_of(answer) if lines is None else lines()
         origin = None if is_file or isinstance(answer, list) else made_line()
         shown += [] if origin is None else ["", origin]
         # a terminal has a width, a file has not
@@ -240,6 +242,13 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool, is_file:
 
             shown = fitted(shown)
         print_answer("\n".join(shown))
+
+
+def _text_of(answer: Any) -> list[str]:
+    from bounds.views.shown import lines_of
+    from bounds.views.shown import shown as what_is_shown
+
+    return lines_of(*what_is_shown(answer)[:2])
 
 
 def print_json(document: Any) -> None:

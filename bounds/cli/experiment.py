@@ -79,7 +79,7 @@ def experiment(
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.views.experiment import experiment_answer, experiment_lines
+    from bounds.views.experiment import experiment_answer
     from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
     from fluid.experiment.grid import REFUSE, RUN, read_grid
     from fluid.experiment.store import Store
@@ -122,7 +122,7 @@ def experiment(
         if plot is not None and is_whole:
             picture_of_experiment(experiment_charts(planned, opened, numbers or (), against, scale), plot)
         answer = experiment_answer(planned, opened)
-    show(answer, lambda: experiment_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
     if not is_whole:
         raise KeyboardInterrupt
 
@@ -153,7 +153,7 @@ def _show_status(path: Path, store: Path, *, as_json: bool) -> None:
     """Show how much of a grid a store holds."""
     from contextlib import nullcontext
 
-    from bounds.views.experiment import status_answer, status_lines
+    from bounds.views.experiment import status_answer
     from fluid.experiment.store import Store
     from theory.files.places import note_input
 
@@ -161,7 +161,7 @@ def _show_status(path: Path, store: Path, *, as_json: bool) -> None:
     planned = _known_of(path, "--status")
     with Store(store, reading=True) if store.exists() else nullcontext() as opened:
         answer = status_answer(planned, opened)
-    show(answer, lambda: status_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> bool:

@@ -85,7 +85,7 @@ def region(
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     del nodes  # its callback has set it
     from bounds.certificates.region import region_certificate
-    from bounds.views.region import Found, picture_of_region, region_answer, region_lines
+    from bounds.views.region import Found, picture_of_region, region_answer
     from theory.files.places import write_text
     from theory.files.polymake import polymake_text
     from theory.greedy.servers import least_servers
@@ -116,8 +116,7 @@ def region(
     if certificate is not None:
         write_certificate(certificate, region_certificate(types, intensity, boundary))
     answers = Found(types, intensity, boundary, no_facets, free, no_headroom, sliced, needed)
-    answer = region_answer(answers)
-    show(answer, lambda: region_lines(answers, answer), as_json=as_json)
+    show(region_answer(answers), as_json=as_json)
 
 
 def _headroom(

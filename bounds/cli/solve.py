@@ -42,9 +42,7 @@ def solve(
     from bounds.views.assignment import (
         picture_of_solution,
         servers_answer,
-        servers_lines,
         solution_answer,
-        solution_lines,
     )
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
@@ -61,5 +59,4 @@ def solve(
         picture_of_solution(solution, plot)
     if certificate is not None:
         write_certificate(certificate, assignment_certificate(solution, placed))
-    more = [] if on_servers is None else servers_lines(on_servers)
-    show(solution_answer(solution, on_servers), lambda: solution_lines(solution) + more, as_json=as_json)
+    show(solution_answer(solution, on_servers), as_json=as_json)

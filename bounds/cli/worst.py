@@ -80,7 +80,7 @@ def worst(
     """Find the instance on which greedy attains the least share of the optimum."""
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
-    from bounds.views.assignment import worst_answer, worst_lines
+    from bounds.views.worst import worst_answer
     from theory.files.instances import write_instance
 
     if types is not None or resources is not None:
@@ -108,7 +108,7 @@ def worst(
             write_certificate(certificate, document)
     if out is not None:
         write_instance(out, worst_case.instance)
-    show(worst_answer(worst_case), lambda: worst_lines(worst_case), as_json=as_json)
+    show(worst_answer(worst_case), as_json=as_json)
 
 
 def _read(instance: Path, vary: Vary, trace: Path | None, servers: int | None) -> Instance:
@@ -140,7 +140,7 @@ def _by_size(
     from bounds.adversary.budget import Budget
     from bounds.adversary.by_size import worst_by_size
     from bounds.certificates.assignment import assignment_certificate
-    from bounds.views.by_size import by_size_answer, by_size_lines
+    from bounds.views.worst import by_size_answer
     from theory.files.instances import write_instance
     from theory.greedy.optimal import solve
 
@@ -156,7 +156,7 @@ def _by_size(
             write_certificate(certificate, document or assignment_certificate(solve(worst_case.instance)))
     if out is not None:
         write_instance(out, worst_case.instance)
-    show(by_size_answer(worst_case, certified), lambda: by_size_lines(worst_case, certified), as_json=as_json)
+    show(by_size_answer(worst_case, certified), as_json=as_json)
 
 
 def _proof(instance: Instance, ratio: Fraction, budget: Budget) -> dict[str, Any] | None:

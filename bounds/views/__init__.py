@@ -11,7 +11,7 @@ __getattr__, __all__ = doors(
     {
         "admission_pictures": ("picture_of_beliefs", "picture_of_frontier", "picture_of_law", "picture_of_tuning"),
         "assignment": ("picture_of_scaling",),
-        "by_size": ("picture_of_sizes", "ratios_on_record"),
+        "worst": ("picture_of_sizes", "ratios_on_record"),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),
         "panels": ("Bars", "Chart", "Curve", "Line", "picture_of_panels"),

@@ -1,4 +1,4 @@
-"""``packproof solve`` and ``packproof worst``: greedy beside the optimum, whole servers, worst cases."""
+"""``packproof solve``: greedy beside the optimum, and whole servers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from bounds.adversary.search import WorstInstance
 from bounds.answers.assignment import Solved, WholeServers
 from bounds.answers.record import Answer, Fields, encode, named
-from bounds.answers.worst import Worst
 from bounds.views.checked import as_float
+from bounds.views.panels import Bars
 from bounds.views.pictures import (
     DASHES,
     GREEDY,
+    LETTERS,
     MARK,
     OPTIMAL,
     PAGE,
@@ -28,9 +29,7 @@ from bounds.views.pictures import (
     save,
     styled,
 )
-from bounds.views.text import many, packed, short
-from theory.errors import quoted
-from theory.files.instances import instance_document
+from bounds.views.shown import Picture, Table, packed_by_name, tables_of
 from theory.greedy.optimal import Column, Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
@@ -112,98 +111,59 @@ def bounds_of(least: LeastServers) -> Fields:
     return Fields(least, exact=least.lower == least.upper)
 
 
-def worst_answer(worst: WorstInstance) -> Worst:
-    """Return the answer of ``worst``."""
-    instance = worst.instance
-    return encode(
-        Worst,
-        worst,
-        instance,
-        names=instance.names,
-        exact=worst.ratio,
-        is_worst=worst.exact,
-        instance=instance_document(instance),
-    )
-
-
-def solution_sentence(answer: Mapping[str, Any]) -> str:
-    """Return the answer of ``solve``, as JSON has it, in a sentence; its numbers are those of `solution_lines`."""
-    greedy, optimal = (answer[name]["reward_float"] for name in ("greedy", "optimal"))
+def sentence(answer: Solved) -> str:
+    """Return the answer in a sentence."""
+    greedy, optimal = answer.greedy.reward_float, answer.optimal.reward_float
+    guaranteed = 100 * as_float(answer.guarantee_stagewise)
     return (
-        f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer['ratio']:.2f} % of the optimal "
-        f"{optimal:,.6g}; its run alone guarantees at least {100 * as_float(answer['guarantee_stagewise']):.2f} %."
+        f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer.ratio:.2f} % of the optimal "
+        f"{optimal:,.6g}; its run alone guarantees at least {guaranteed:.2f} %."
     )
 
 
-def solution_lines(solution: Solution) -> list[str]:
-    """Return the answer of ``solve`` as text."""
-    instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
-    lines = [
-        f"greedy reward    {short(greedy.reward)} per server",
-        f"optimal reward   {short(optimal.reward)} per server",
-        f"ratio            {short(solution.ratio)}",
-        f"guaranteed       {short(greedy.guarantee_stagewise)} of the optimum, by the best stage of the greedy run",
-        f"                 {short(greedy.guarantee)} of it, by the fractions of the stages alone",
-        "",
-        "greedy assignment (percent of all servers)",
-    ]
-    for stage in greedy.stages:
-        end = (
-            "servers end" if stage.exhausts is None else f"until {quoted(instance.names[stage.exhausts])} is exhausted"
-        )
-        for p, (pool, k) in enumerate(zip(instance.pools, stage.configurations, strict=True)):
-            lines.append(f"  {float(stage.fraction * pool.share):8.4%}  {packed(instance, k, pool=p)}  ({end})")
-    if not greedy.stages:
-        lines.append("  all servers are empty: there is no workload")
-    lines += ["", "optimal assignment (percent of all servers)"]
-    for column in optimal.columns:
-        lines.append(f"  {float(column.fraction):8.4%}  {packed(instance, column.configuration, pool=column.pool)}")
-    lines += ["", "prices at the optimum"]
-    for pool, price in zip(instance.pools, optimal.server_prices, strict=True):
-        of = f" of {quoted(pool.name)}" if len(instance.pools) > 1 else ""
-        lines.append(f"  one more server{of} is worth {short(price)}")
-    for name, price in zip(instance.names, optimal.job_prices, strict=True):
-        lines.append(f"  one more job of {quoted(name)} is worth {short(price)}")
-    return lines
+def tables(answer: Solved) -> list[Table]:
+    """Return the tables: both assignments, what is served by type, prices, and whole servers."""
+    whole = answer.servers
+    if whole and whole.loss_bound is not None and as_float(whole.loss_bound) >= as_float(whole.fluid):
+        whole = replace(whole, loss_bound=None)  # a bound above the reward itself says nothing
+    return tables_of(replace(answer, servers=whole))
 
 
-def servers_lines(answer: WholeServers) -> list[str]:
-    """Return what ``solve --servers`` adds, as text."""
-    least = answer.least_servers
-    number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"
-    bound = []
-    if answer.loss_bound is not None and Fraction(answer.loss_bound) < Fraction(answer.fluid):  # else it says nothing
-        bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(answer.loss_bound)}"]
-    split = ", ".join(f"{quoted(name)} {size:,}" for name, size in answer.pools.items())
-    pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
-    times = "once" if answer.servers == 1 else f"{answer.servers:,} times"
-    return [
-        "",
-        f"on {many(answer.servers, 'whole server')} (jobs may be fractions: L times the workload)",
-        *pools,
-        f"  greedy placement earns {short(answer.greedy.reward)}, "
-        f"{short(answer.loss)} less than {times} the fluid value",
-        *bound,
-        f"  least number of servers that carries the workload: {number}",
-    ]
+def pictures(answer: Solved) -> list[Picture]:
+    """Return the rewards as bars and, for one pool, the configurations of both assignments."""
+    rewards = [answer.greedy.reward_float, answer.optimal.reward_float]
+    both = Picture(
+        "Reward per server of greedy reservation, and the optimum.",
+        Bars("reward per server", ["greedy", "optimal"], [("", rewards)]),
+    )
+    parts: dict[str, list[float]] = {}
+    for stage in answer.greedy.stages:
+        if not stage.configuration:  # several pools
+            return [both]
+        parts.setdefault(packed_by_name(stage.configuration), [0.0, 0.0])[0] += as_float(stage.fraction)
+    for column in answer.optimal.columns:
+        parts.setdefault(packed_by_name(column.configuration), [0.0, 0.0])[1] += as_float(column.fraction)
+    bars = Bars("servers (share)", ["greedy", "optimal"], _longest(parts), xlim=(0.0, 1.0))
+    return [both, Picture("Share of the servers that each assignment gives to each configuration.", bars)]
 
 
-def worst_lines(worst: WorstInstance) -> list[str]:
-    """Return the answer of ``worst`` as text."""
-    instance = worst.instance
-    if worst.exact:
-        verdict = "no workload is worse (every order of exhaustion decided exactly)"
-    elif worst.complete:
-        verdict = f"worst of {many(worst.starts, 'start')}; a local search, so worse instances may exist"
-    else:
-        verdict = f"stopped early after {many(worst.starts, 'start')}; best so far"
-    lines = [f"ratio     {short(worst.ratio)}, attained"]
-    if worst.infimum != worst.ratio:
-        lines.append(f"infimum   {short(worst.infimum)}, approached as rewards go to their ties")
-    lines += [f"          {verdict}", "", "  type, workload, reward"]
-    for job_type in instance.types:
-        lines.append(f"  {quoted(job_type.name)}, {short(job_type.workload)}, {short(job_type.reward)}")
-    return lines
+def evidence(answer: Solved) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("rewards, ratio and guarantees", "certified")]
+
+
+MOST_PARTS = 10  # colours of stacked bars
+
+
+def _longest(parts: Mapping[str, Sequence[float]]) -> list[tuple[str, Sequence[float]]]:
+    """Return the longest parts of bars as a picture names them; all others together come last."""
+    named_parts = sorted(parts.items(), key=lambda part: -sum(part[1]))
+    longest = [(drawn(name, 2 * LETTERS), lengths) for name, lengths in named_parts[:MOST_PARTS]]
+    if len(named_parts) > MOST_PARTS:
+        others = zip(*(lengths for _, lengths in named_parts[MOST_PARTS - 1 :]), strict=True)
+        longest[-1] = ("others", [sum(lengths) for lengths in others])
+    return longest
 
 
 def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bounds.answers.experiment import ExperimentStatus, Point, Summarised
 from bounds.answers.record import Fields, encode
-from bounds.views.tables import aligned
+from bounds.views.shown import Picture, Table
 from bounds.views.text import with_interval
 from fluid.experiment.forecast import Forecast, forecast
 from fluid.experiment.grid import Cell, Grid
@@ -46,27 +46,6 @@ def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
     )
 
 
-def status_lines(answer: ExperimentStatus) -> list[str]:
-    """Return how far an experiment is, as text."""
-    parameters = list(answer.points[0].parameters) if answer.points else []
-    table = [[*parameters, "finished", "of"]]
-    table += [
-        [
-            *map(str, point.parameters.values()),
-            "unknown" if point.finished is None else str(point.finished),
-            str(point.replications),
-        ]
-        for point in answer.points
-    ]
-    unknown = f", {answer.unknown:,} more are unknown" if answer.unknown else ""
-    known = answer.cells - answer.unknown
-    lines = [f"{answer.finished:,} of {many(known, 'cell')}{unknown}", "", *aligned(table, right=2)]
-    if answer.finished < known:
-        remaining = Forecast(known - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
-        lines += ["", forecast_line(remaining)]
-    return lines
-
-
 def unknown_line(grid: Grid, what: str) -> str | None:
     """Return the line about policies that were not loaded, since `what` runs no code; None where there are none."""
     names = ", ".join(dict.fromkeys(point.policy for point in grid.unknown))
@@ -98,21 +77,68 @@ def experiment_answer(grid: Grid, store: Store) -> Summarised:
     )
 
 
-def experiment_lines(answer: Summarised) -> list[str]:
-    """Return the summary as text."""
-    table = [[*answer.parameters, "n", "mean [95 %]"]]
-    for point in answer.groups:
-        what = headline(point.numbers)
-        shown = "-" if what is None else f"{what} {with_interval(point.numbers[what], least=0.0)}"
-        table.append([*map(str, point.parameters.values()), str(point.replications), shown + _notes(point)])
-    lines = [f"{answer.finished:,} of {many(answer.cells, 'cell')}", "", *aligned(table)]
-    if answer.comparisons:
-        lines += ["", "paired differences (the same jobs) [95 %]"]
-    pairs = []
-    for one in answer.comparisons:
-        place = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
-        pairs.append([f"  {one.first} - {one.second}", f"{one.number} {with_interval(one.difference)}", place])
-    return lines + aligned(pairs)
+def sentence(answer: Summarised | ExperimentStatus) -> str:
+    """Return how many cells are finished, in a sentence."""
+    unknown = answer.unknown if isinstance(answer, ExperimentStatus) else 0
+    known = answer.cells - unknown
+    done = (
+        f"{answer.finished:,} of {many(known, 'cell')} of the grid {'is' if answer.finished == 1 else 'are'} finished"
+    )
+    more = f"; nothing is known of {many(unknown, 'cell')} with code of the grid's own" if unknown else ""
+    if isinstance(answer, ExperimentStatus) and answer.finished < known:
+        remaining = Forecast(known - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
+        return f"{done}{more}; {forecast_line(remaining)}."
+    return f"{done}{more}."
+
+
+def tables(answer: Summarised | ExperimentStatus) -> list[Table]:
+    """Return the points of the grid by their parameters, and the differences between policies."""
+    if isinstance(answer, ExperimentStatus):
+        rows = [
+            [*map(_value, one.parameters.values()), "unknown" if one.finished is None else f"{one.finished:,}",
+             f"{one.replications:,}"]
+            for one in answer.points
+        ]  # fmt: skip
+        head = [*(answer.points[0].parameters if answer.points else ()), "finished", "of"]
+        return [Table("replications of each point", head, rows, [False] * (len(head) - 2) + [True, True])]
+    points = [_point(one) for one in answer.groups]
+    head = [*answer.parameters, "replications", "number", "mean [95 %]", "warning"]
+    found = [Table("points of the grid", head, points, [False] * len(head))]
+    pairs = [
+        [*map(_value, one.parameters.values()), f"{one.first} less {one.second}", one.number,
+         with_interval(one.difference)]
+        for one in answer.comparisons
+    ]  # fmt: skip
+    if pairs:
+        head = [*answer.comparisons[0].parameters, "policies", "number", "difference [95 %]"]
+        found.append(Table("differences on the same jobs", head, pairs, [False] * len(head)))
+    return found
+
+
+def _point(point: Point) -> list[str]:
+    """Return the row of a point: its parameters, and the number by which policies are judged."""
+    name = headline(point.numbers)
+    measured = "-" if name is None else with_interval(point.numbers[name], least=0.0)
+    warning = "" if point.settled else "the warm-up looks short"
+    if point.traffic_intensity is not None and point.traffic_intensity >= 1:
+        warning = f"unstable: traffic intensity {point.traffic_intensity:.6g}"
+    return [*map(_value, point.parameters.values()), f"{point.replications:,}", name or "-", measured, warning]
+
+
+def _value(value: object) -> str:
+    return str(value)
+
+
+def pictures(answer: Summarised | ExperimentStatus) -> list[Picture]:
+    """Return none: ``--plot`` draws what its options choose."""
+    del answer
+    return []
+
+
+def evidence(answer: Summarised | ExperimentStatus) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("all numbers", "statistical")]
 
 
 def unstable_points(grid: Grid) -> str | None:
@@ -125,9 +151,3 @@ def unstable_points(grid: Grid) -> str | None:
         f"{len(beyond):,} of {len(points):,} points are unstable under every policy: traffic intensity up to "
         f"{max(beyond):.6g}; at 1 or more the queue grows without bound"
     )
-
-
-def _notes(point: Point) -> str:
-    if point.traffic_intensity is not None and point.traffic_intensity >= 1:
-        return f"   (unstable: traffic intensity {point.traffic_intensity:.6g})"
-    return "" if point.settled else "   (drifts: the warm-up looks short)"

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from bounds.answers.record import Fields, encode, named
 from bounds.answers.region import RegionAnswer
 from bounds.views.assignment import bounds_of
+from bounds.views.checked import as_float
+from bounds.views.panels import Bars
 from bounds.views.pictures import (
     GREEDY,
     MARK,
@@ -29,14 +32,12 @@ from bounds.views.pictures import (
     save,
     styled,
 )
-from bounds.views.tables import aligned
-from bounds.views.text import and_more, many, packed, short
-from theory.errors import InputError, TooLargeError, quoted
+from bounds.views.shown import Picture, Table, tables_of
+from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
-from theory.numbers import text, total
 from theory.region.facets import Facet, Region, region_facets
 from theory.region.membership import CapacityProgram, Intensity, stable_servers
 from theory.region.slices import Slice, region_slice
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 
 COUNTED = 100_000_000  # where configurations can only be counted one by one, counting ends here
-MOST_COLUMNS, MOST_FACETS = 12, 40  # configurations and facets that the text shows
 
 
 @dataclass(frozen=True)
@@ -121,70 +121,34 @@ def cut_answer(instance: Instance, cut: Slice) -> Fields:
     return Fields(cut, names=pair, types=pair, workload=others, edges=edges)
 
 
-def _number(value: int | None) -> str:
-    return "too many to count" if value is None else f"{value:,}" if value < 10**15 else f"{value:.3e}"
+def sentence(answer: RegionAnswer) -> str:
+    """Return the answer in a sentence."""
+    intensity = f"{as_float(answer.traffic_intensity):.6g}"
+    if answer.supportable:
+        return f"The servers can carry this workload: its traffic intensity is {intensity}, which is below 1."
+    if as_float(answer.traffic_intensity) == 1:
+        return "This workload is on the boundary of the region: its traffic intensity is 1, and queues are not stable."
+    return f"The servers cannot carry this workload: its traffic intensity is {intensity}, which is above 1."
 
 
-def region_lines(found: Found, result: RegionAnswer) -> list[str]:
-    """Return the answer of ``region`` as text; `result` is its answer."""
-    instance, intensity, region = found.instance, found.intensity, found.region
-    verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"
-    lines = [
-        f"configurations     {_number(result.configurations)}, {_number(result.maximal)} of them maximal",
-        f"traffic intensity  {short(intensity.value)}: the workload is {verdict}",
-        f"servers needed     more than {short(intensity.value)} for each one there is, to keep the queues bounded",
-    ]
-    needed = result.servers_needed
-    if found.on_servers is not None and (at_once := needed.at_once):
-        number = str(at_once.lower) if at_once.exact else f"between {at_once.lower} and {at_once.upper}"
-        table = [
-            (f"the workload of {many(found.on_servers[0], 'server')} needs", "servers"),
-            ("  for queues that stay bounded, at least", str(needed.supportable)),
-            ("  to hold all its jobs at once, at least", number),
-        ]
-        lines += ["", *aligned(table, right=1)]
-    lines += _proof_lines(instance, intensity) if any(intensity.prices) else []
-    lines += ["", "head-room of each type alone, jobs per server"]
-    if found.headroom is None:
-        lines.append(f"  {found.headroom_reason}")
-    else:
-        lines += [f"  {quoted(name)}: {short(x)}" for name, x in zip(instance.names, found.headroom, strict=True)]
-    if region is None:
-        lines += ["", f"facets  {found.facets_reason or ''}".rstrip()]
-    else:
-        beside = f"beside {len(instance.types)} x >= 0; {len(region.vertices) + 1} vertices"
-        lines += ["", f"facets  {len(region.outer)}, {beside}"]
-        facets = region.outer[:MOST_FACETS]
-        lines += [f"  {_inequality(instance.names, facet.normal)} <= {text(facet.offset)}" for facet in facets]
-        lines += and_more(len(region.outer) - MOST_FACETS, "more (--json shows all)")
-    if found.slice is not None:
-        pair = [instance.names[j] for j in found.slice.types]
-        lines += ["", f"slice by {quoted(pair[0])} and {quoted(pair[1])}, the others as they are"]
-        lines += [f"  {_inequality(pair, normal)} <= {short(offset)}" for normal, offset in found.slice.edges]
-    return lines
+def tables(answer: RegionAnswer) -> list[Table]:
+    """Return the tables: numbers, prices and room by type, the servers that carry the workload, and facets."""
+    # that no workload is negative is a facet of every region
+    facets = answer.facets and [facet for facet in answer.facets if facet.offset != "0"]
+    return tables_of(replace(answer, facets=facets))
 
 
-def _proof_lines(instance: Instance, intensity: Intensity) -> list[str]:
-    """Return the two bounds that prove the traffic intensity: prices from below, a mixture of servers from above."""
-    worth = total(price * load for price, load in zip(intensity.prices, instance.workload, strict=True))
-    return [
-        "",
-        "the traffic intensity is no less: priced by",
-        f"  {_inequality(instance.names, intensity.prices)}",
-        f"  the workload of a server is worth {short(worth)}, and what it can hold at most {short(intensity.support)} "
-        "on average",
-        "and no more: the workload fits these amounts of servers, for each one there is",
-        *(
-            f"  {float(amount):9.4%}  {packed(instance, k, pool=p)}"
-            for p, k, amount in intensity.columns[:MOST_COLUMNS]
-        ),
-        *and_more(len(intensity.columns) - MOST_COLUMNS),
-    ]
+def pictures(answer: RegionAnswer) -> list[Picture]:
+    """Return the traffic intensity beside its limit."""
+    lengths = [as_float(answer.traffic_intensity), 1.0]
+    bars = Bars("traffic intensity", ["this workload", "limit"], [("", lengths)])
+    return [Picture("Traffic intensity of the workload, and the limit.", bars)]
 
 
-def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
-    terms = [quoted(name) if a == 1 else f"{a} {quoted(name)}" for name, a in zip(names, normal, strict=True) if a]
-    return " + ".join(terms)
+def evidence(answer: RegionAnswer) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("traffic intensity and facets", "certified")]
 
 
 DOTS, DOTS_IN_SPACE = 4_000, 600  # most configurations that are drawn one by one, in two dimensions and in three

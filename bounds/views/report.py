@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bounds.views.assignment import solution_sentence
+from msgspec import ValidationError, convert
+
+from bounds.answers import KINDS as ANSWERS
 from bounds.views.checked import as_float, expect_answer, fields_of
 from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
-from bounds.views.pictures import LETTERS, as_bytes, drawn
+from bounds.views.pictures import as_bytes, drawn
 from bounds.views.plan import ASSUMED, moment, room
-from theory.errors import InputError, quoted
+from bounds.views.shown import Table as ShownTable
+from theory.doors import imported
+from theory.errors import InputError
 from theory.files.places import json_text
 from theory.numbers import many
 
@@ -70,9 +74,12 @@ def report_page(document: Document, command: str) -> str:
     """
     from jinja2 import Environment
 
-    name = next((name for name in KINDS if command.startswith(f"packproof {name} ")), None)
+    known = [*TYPED, *KINDS]
+    name = next((name for name in known if command.startswith(f"packproof {name} ")), None)
     if name is None:
-        raise InputError(f"made.command: expected one of {', '.join(KINDS)}, got {command[:60]!r}")
+        raise InputError(f"made.command: expected one of {', '.join(known)}, got {command[:60]!r}")
+    if name in TYPED:
+        return _typed(document, name)
     kind = KINDS[name]
     expect_answer(document, _schema_of(document, kind.schemas))
     sentence, panels = kind.summary(document)
@@ -91,6 +98,51 @@ def report_page(document: Document, command: str) -> str:
         made=made,
         attached=list(_attached(document)),
     )
+
+
+TYPED: Mapping[str, Sequence[str]] = {
+    "solve": ("solve",),
+    "worst": ("worst", "worst_by_size"),
+    "region": ("region",),
+    "experiment": ("experiment",),
+}
+"""The answers of a command, by the names of their schemas."""
+
+
+def _typed(document: Document, name: str) -> str:
+    """Return the report of an answer, as the view of its subject shows it."""
+    from jinja2 import Environment
+
+    schema = _schema_of(document, TYPED[name])
+    expect_answer(document, schema)
+    try:
+        answer = convert(document, ANSWERS[schema].type())
+    except ValidationError as error:
+        raise InputError(f"expected an answer of packproof {name}: {error}") from error
+    view = imported(f"bounds.views.{ANSWERS[schema].subject}")
+    page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    return page.render(
+        title=f"packproof {name}",
+        sentence=view.sentence(answer),
+        pictures=[
+            {"svg": _svg(panel, f"p{place}-"), "caption": caption}
+            for place, (caption, panel) in enumerate(view.pictures(answer))
+        ],
+        tables=[_cut(table) for table in view.tables(answer)],
+        evidence=view.evidence(answer),
+        assumptions=view.assumptions(answer) if hasattr(view, "assumptions") else [],
+        repeat=document["made"]["command"],
+        made=document["made"],
+        attached=list(_attached(document)),
+    )
+
+
+def _cut(table: ShownTable) -> ShownTable:
+    """Return a table without the rows that are too many for a page; its title says so."""
+    if len(table.rows) <= MOST_ROWS:
+        return table
+    title = f"{table.title} (the first {MOST_ROWS:,} of {len(table.rows):,} rows)"
+    return table._replace(title=title, rows=table.rows[:MOST_ROWS])
 
 
 def _schema_of(document: Document, schemas: Sequence[str]) -> str:
@@ -304,103 +356,6 @@ def _plan_shown(answer: Document) -> Document:
     }
 
 
-def _solve(answer: Document) -> tuple[str, Pictures]:
-    rewards = {name: answer[name]["reward_float"] for name in ("greedy", "optimal")}
-    caption = "Reward per server of greedy reservation, and the optimum."
-    pictures: Pictures = [(caption, _bars("reward per server", rewards))]
-    both = _assignments(answer)
-    if not any("pool" in row for rows in both.values() for row in rows):
-        parts: dict[str, list[float]] = {}
-        for place, rows in enumerate(both.values()):
-            for row in rows:
-                parts.setdefault(row["configuration"], [0.0, 0.0])[place] += row[SHARE] / 100
-        bars = Bars("servers (share)", ["greedy", "optimal"], _most(parts), xlim=(0.0, 1.0))
-        pictures.append(("Share of the servers that each assignment gives to each configuration.", bars))
-    return solution_sentence(answer), pictures
-
-
-SHARE, OF_POOL = "of the servers, %", "of the servers of the pool, %"
-MOST_PARTS = 10  # colours of stacked bars
-
-
-def _most(parts: Mapping[str, Sequence[float]]) -> list[tuple[str, Sequence[float]]]:
-    """Return the longest parts of bars as a picture names them; all others together come last."""
-    named = sorted(parts.items(), key=lambda part: -sum(part[1]))
-    shown = [(drawn(name, 2 * LETTERS), lengths) for name, lengths in named[:MOST_PARTS]]
-    if len(named) > MOST_PARTS:
-        others = zip(*(lengths for _, lengths in named[MOST_PARTS - 1 :]), strict=True)
-        shown[-1] = ("others", [sum(lengths) for lengths in others])
-    return shown
-
-
-def _assignments(answer: Document) -> dict[str, list[dict[str, Any]]]:
-    """Return both assignments as rows; those of several pools name the pool."""
-    greedy = []
-    for number, stage in enumerate(answer["greedy"]["stages"]):
-        until = "the servers end" if stage["exhausts"] is None else f"{quoted(stage['exhausts'])} is exhausted"
-        share = 100 * as_float(stage["fraction"])
-        for pool, configuration in _by_pool(stage, f"greedy.stages[{number}]").items():
-            place = {SHARE: share} if pool is None else {"pool": pool, OF_POOL: share}
-            greedy.append({**place, "configuration": _packed(configuration), "until": until})
-    several = any("pool" in row for row in greedy)
-    optimal = [
-        {
-            **({"pool": column["pool"]} if several else {}),
-            SHARE: 100 * as_float(column["fraction"]),
-            "configuration": _packed(column["configuration"]),
-        }
-        for column in answer["optimal"]["columns"]
-    ]
-    return {"greedy assignment": greedy, "optimal assignment": optimal}
-
-
-def _by_pool(stage: Document, place: str) -> dict[str | None, Mapping[str, int]]:
-    """Return the configurations of a stage by pool; the pool of an instance that has one is None."""
-    if "configurations" in stage:
-        return dict(stage["configurations"])
-    if "configuration" not in stage:
-        raise InputError(f"{place}.configuration: missing")
-    return {None: stage["configuration"]}
-
-
-def _packed(configuration: Mapping[str, int]) -> str:
-    return " + ".join(f"{slots} {quoted(name)}" for name, slots in configuration.items() if slots) or "empty"
-
-
-def _solve_shown(answer: Document) -> Document:
-    """Return an answer with both assignments as tables, and the stages of whole servers."""
-    tables: dict[str, list[dict[str, Any]]] = _assignments(answer)
-    if whole := answer.get("servers"):
-        stages = whole["greedy"]["stages"]
-        tables[f"greedy assignment of {many(whole['servers'], 'server')}"] = [
-            {
-                "servers": sum(stage["servers"].values()) if pool is None else stage["servers"].get(pool),
-                **({} if pool is None else {"pool": pool}),
-                "configuration": _packed(configuration),
-            }
-            for number, stage in enumerate(stages)
-            for pool, configuration in _by_pool(stage, f"servers.greedy.stages[{number}]").items()
-        ]
-    single = {name: value for name, value in answer.items() if not isinstance(value, Mapping)}
-    return {**single, **tables, **{name: value for name, value in answer.items() if name not in single}}
-
-
-def _worst(answer: Document) -> tuple[str, Pictures]:
-    percent = 100 * answer["ratio"]
-    sentence = f"On the worst instance that was found, greedy reservation keeps {percent:.3f} % of the optimal reward."
-    workload = {name: as_float(value) for name, value in answer["workload"].items()}
-    return sentence, [("The worst workload that was found, by type.", _bars("jobs per server", workload))]
-
-
-def _region(answer: Document) -> tuple[str, Pictures]:
-    intensity = as_float(answer["traffic_intensity"])
-    carried = "can" if answer["supportable"] else "cannot"
-    limit = "what is below 1 can be carried"
-    sentence = f"The servers {carried} carry this workload: its traffic intensity is {intensity:.4g}, and {limit}."
-    bars = _bars("traffic intensity", {"this workload": intensity, "limit": 1.0})
-    return sentence, [("Traffic intensity of the workload, and the limit.", bars)]
-
-
 def _simulate(answer: Document) -> tuple[str, Pictures]:
     if "distances" in answer:
         slope = answer["slope"]["mean"]
@@ -452,11 +407,6 @@ def _tune(answer: Document) -> tuple[str, Pictures]:
     ), []
 
 
-def _experiment(answer: Document) -> tuple[str, Pictures]:
-    are = "is" if answer["finished"] == 1 else "are"
-    return f"{answer['finished']:,} of {many(answer['cells'], 'cell')} of the grid {are} finished.", []
-
-
 KINDS: dict[str, Kind] = {
     "plan": Kind(
         ("plan",),
@@ -470,15 +420,11 @@ KINDS: dict[str, Kind] = {
         ),
         _plan_shown,
     ),
-    "solve": Kind(("solve",), _solve, (("rewards, ratio and guarantees", CERTIFIED),), _solve_shown),
-    "worst": Kind(("worst", "worst_by_size"), _worst, (("what the instance attains", CERTIFIED),)),
-    "region": Kind(("region",), _region, (("traffic intensity and facets", CERTIFIED),)),
     "simulate": Kind(
         ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
         _simulate,
         (("all numbers", SIMULATED),),
     ),
-    "experiment": Kind(("experiment",), _experiment, (("all numbers", SIMULATED),)),
     "attack": Kind(("attack", "attack_online"), _attack, ()),
     "admission tune": Kind(("admission_tune",), _tune, (("all numbers", SIMULATED),)),
 }

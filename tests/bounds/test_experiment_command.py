@@ -49,7 +49,7 @@ def test_policies_of_all_models_in_one_grid(tmp_path: Path, capsys: pytest.Captu
         ("bf-js", "bf-s", "queue"),
     }
     assert run(arguments) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     rows = {tuple(line.split()[:2]): line for line in lines if line.startswith(tuple(waiting | {"first", "best"}))}
     for (policy, workload), line in rows.items():
         assert f" {'queue' if policy in waiting else 'reward'} " in line

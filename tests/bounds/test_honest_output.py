@@ -33,7 +33,7 @@ def test_a_bound_above_the_reward_itself_is_left_out(
     text = out(["solve", FOUR, "--servers", str(servers)], capsys)
     assert ("Lemma B.1" in text) == shown
     if shown:
-        bound = re.search(r"Lemma B.1 bounds that loss, for many servers, by ([0-9/]+)", text)
+        bound = re.search(r"the loss is at most \(Lemma B.1, many servers\) +([0-9/]+)", text)
         assert bound is not None
         assert Fraction(bound.group(1)) < 100 * servers
 

@@ -92,7 +92,7 @@ def test_text_slice_and_polymake(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out = tmp_path / "r.poly"
     assert run(["region", FOUR, "--slice", "small,large", "--polymake", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "traffic intensity  1: the workload is on the boundary" in text
+    assert text.startswith("This workload is on the boundary of the region: its traffic intensity is 1")
     assert "small + 32 large <= 890/13" in text
     assert out.read_text().count("\n") == 53
     found = answer([FOUR, "--slice", "small,large"], capsys)["slice"]
