@@ -71,6 +71,12 @@ class Head(NamedTuple):
     by: str = ""
 
 
+LINES = "lines"
+"""In place of `by`: a list of texts is a table of its own, a line each."""
+
+NOTES = Head("notes", by=LINES)
+"""Marks what a reader should know beside the numbers."""
+
 HIDDEN = Head("")
 """Marks a field that is for programs, or that a panel or another field shows."""
 

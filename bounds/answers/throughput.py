@@ -6,37 +6,37 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import Answer, Exact, Of
+from bounds.answers.record import HIDDEN, NOTES, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
 
 class Throughput(CommandAnswer):
     """The answer of ``throughput``; workloads are on all servers."""
 
-    maximum: Maximum
-    gap: float
-    reached: bool
-    cells: int
+    maximum: Annotated[Maximum, Head("maximum supportable workload, jobs on all servers")]
+    gap: Annotated[float, Head("gap between the bounds", digits=3, share=True)]
+    reached: Annotated[bool, Head("the gap asked for is reached")]
+    cells: Annotated[int, Head("cells of the law")]
     servers: int
-    mean_size: Exact
-    vqs: float
-    vqs_exact: Annotated[Exact, Of("vqs")]
-    vqs_J: int  # noqa: N815 (a key of JSON)
-    vqs_lost: float
-    vqs_guarantee: float
-    best_fit_guarantee: float
-    rounds: list[Round]
-    partition: Rounded | UnsetType = UNSET
-    bins: Bins | UnsetType = UNSET
-    notes: list[str] | UnsetType = UNSET
+    mean_size: Annotated[Exact, Head("mean size, of a server")]
+    vqs: Annotated[float, HIDDEN]
+    vqs_exact: Annotated[Exact, Of("vqs"), Head("VQS supports at least, jobs on all servers")]
+    vqs_J: Annotated[int, Head("J of VQS")]  # noqa: N815 (a key of JSON)
+    vqs_lost: Annotated[float, Head("jobs below 2^-J, which VQS rounds up", digits=4, share=True)]
+    vqs_guarantee: Annotated[float, Head("VQS supports for any law (2/3), jobs on all servers")]
+    best_fit_guarantee: Annotated[float, Head("Best-Fit supports for any law (1/2), jobs on all servers")]
+    rounds: Annotated[list[Round], Head("how the bounds closed")]
+    partition: Annotated[Rounded | UnsetType, Head("the partition of the file")] = UNSET
+    bins: Annotated[Bins | UnsetType, Head("bins for the jobs")] = UNSET
+    notes: Annotated[list[str] | UnsetType, NOTES] = UNSET
 
 
 class Maximum(Answer):
     """The maximum supportable workload, between exact bounds."""
 
-    lower: float
-    upper: float
-    exact: Exact | None
+    lower: Annotated[float, Head("at least")]
+    upper: Annotated[float, Head("at most")]
+    exact: Annotated[Exact | None, Head("exactly")]
     lower_exact: Annotated[Exact, Of("lower")]
     upper_exact: Annotated[Exact, Of("upper")]
 
@@ -45,15 +45,15 @@ class Round(Answer):
     """A round of the bracket."""
 
     cells: int
-    lower: float
-    upper: float
+    lower: Annotated[float, Head("at least")]
+    upper: Annotated[float, Head("at most")]
 
 
 class Rounded(Answer):
     """Workloads of the rounded queues of the file's partition; null where there is no bound."""
 
-    upper_rounded: Exact | None
-    lower_rounded: Exact | None
+    upper_rounded: Annotated[Exact | None, Head("sizes rounded up to it, jobs on all servers")]
+    lower_rounded: Annotated[Exact | None, Head("sizes rounded down to it, jobs on all servers")]
 
 
 class Bins(Answer):
@@ -65,10 +65,10 @@ class Bins(Answer):
     """
 
     jobs: int
-    configurations: Exact | None
-    proper: Exact | None
-    at_least: int
-    at_most: int
+    configurations: Annotated[Exact | None, Head("servers in fractions, any configurations")]
+    proper: Annotated[Exact | None, Head("servers in fractions, proper configurations")]
+    at_least: Annotated[int, Head("bins, at least")]
+    at_most: Annotated[int, Head("bins, at most")]
 
 
 class ItemBins(CommandAnswer):
@@ -80,13 +80,13 @@ class ItemBins(CommandAnswer):
     """
 
     items: int
-    capacity: dict[str, Exact]
-    at_least: int
-    at_most: int
-    exact: bool
-    kinds: list[ItemKind]
-    packing: list[Filled]
-    notes: list[str] | UnsetType = UNSET
+    capacity: Annotated[dict[str, Exact], Head("capacity of a bin", by="resource")]
+    at_least: Annotated[int, Head("bins, at least")]
+    at_most: Annotated[int, Head("bins, at most")]
+    exact: Annotated[bool, HIDDEN]
+    kinds: Annotated[list[ItemKind], HIDDEN]
+    packing: Annotated[list[Filled], HIDDEN]
+    notes: Annotated[list[str] | UnsetType, NOTES] = UNSET
 
 
 class ItemKind(Answer):

@@ -69,7 +69,7 @@ def throughput(
 
     Of a list of items with several resources: the bins that they need, from both sides.
     """
-    from bounds.views.throughput import picture_of_throughput, throughput_answer, throughput_lines
+    from bounds.views.throughput import picture_of_throughput, throughput_answer
     from fluid.files.left_out import measured_sizes
     from theory.files.document import read_document
     from theory.files.items import has_items
@@ -110,19 +110,19 @@ def throughput(
         from bounds.certificates.throughput import throughput_certificate
 
         write_certificate(certificate, throughput_certificate(law, best, guaranteed))
-    show(answer, lambda: throughput_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
     """Show the bins that items of several resources need."""
-    from bounds.views.throughput import items_answer, items_lines
+    from bounds.views.throughput import items_answer
     from theory.files.items import parse_items
 
     items = parse_items(document, str(path), path.parent)
     with progress() as say:
         say(f"configuration program of {many(len(items.counts), 'kind')} of items")
         answer = items_answer(items)
-    show(answer, lambda: items_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 from msgspec import UNSET, UnsetType
 from msgspec.structs import fields as fields_of
 
-from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
+from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.views.panels import Panel
 from bounds.views.tables import aligned
 from bounds.views.text import short, with_interval
@@ -166,6 +166,8 @@ def tables_of(answer: Answer, title: str = NUMBERS) -> list[Table]:
             continue
         if column.is_mapping:
             together.setdefault(column.head.by or column.name, []).append(column)
+        elif column.head.by == LINES:
+            others.append(Table(column.head.words, [""], [[line] for line in value], [False]))
         elif column.is_list:
             others += _of_list(column, value)
         elif column.is_object:

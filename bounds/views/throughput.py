@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bounds.answers.record import Fields, encode
-from bounds.answers.throughput import Bins as BinsOfJobs
 from bounds.answers.throughput import ItemBins, ItemKind, Throughput
+from bounds.views.panels import Bars
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
-from bounds.views.text import and_more, many, short
+from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.text import many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
 from theory.files.sizes import Sizes
@@ -72,12 +73,6 @@ def throughput_answer(
     )
 
 
-def _between(bins: BinsOfJobs | ItemBins) -> str:
-    if bins.at_least == bins.at_most:
-        return f"{bins.at_least:,}, exactly"
-    return f"at least {bins.at_least:,}, at most {bins.at_most:,}"
-
-
 def _notes_of_law(sizes: Sizes) -> list[str]:
     """Return what is to be said of sizes of which a few nearly fit a server; a long sample always has such sizes."""
     atoms = [size for size, _ in sizes.law.atoms]
@@ -109,45 +104,59 @@ def _decimal(value: Fraction) -> str:
     return decimal if Fraction(decimal) == value else text(value)
 
 
-def throughput_lines(answer: Throughput) -> list[str]:
-    """Return the answer of ``throughput`` as text."""
-    maximum = answer.maximum
-    on = f"on {answer.servers} server" + ("s" if answer.servers > 1 else "")
-    lines = []
+def sentence(answer: Throughput | ItemBins) -> str:
+    """Return the answer in a sentence."""
+    if isinstance(answer, ItemBins):
+        kinds = many(len(answer.kinds), "kind")
+        return f"{many(answer.items, 'item')} of {kinds} need {_between(answer.at_least, answer.at_most)}."
+    on, maximum = many(answer.servers, "server"), answer.maximum
+    shares = dict.fromkeys(f"{100 * answer.vqs / bound:.2f}" for bound in (maximum.upper, maximum.lower))
+    bins = answer.bins
+    packed = f" The {many(bins.jobs, 'job')} need {_between(bins.at_least, bins.at_most)}." if bins else ""
+    kept = f"VQS supports at least {answer.vqs:.6g} of them, {' to '.join(shares)} % of the maximum"
     if maximum.exact is not None:
-        lines.append(f"maximum supportable workload   {short(maximum.exact)} {on}, exactly")
-    else:
-        lines += [
-            f"maximum supportable workload   between {maximum.lower:.6g} and {maximum.upper:.6g} {on}",
-            f"  gap {answer.gap:.3%}, each bound exact and certified, {many(answer.cells, 'cell')}",
+        return f"On {on} a workload of exactly {short(maximum.exact)} jobs can be supported; {kept}.{packed}"
+    wider = "" if answer.reached else " (NOT the gap asked for: the bounds are right, but wider)"
+    between = f"between {maximum.lower:.6g} and {maximum.upper:.6g} jobs"
+    return f"On {on} a workload of {between} can be supported{wider}; {kept}.{packed}"
+
+
+def _between(least: int, most: int) -> str:
+    return f"exactly {many(least, 'bin')}" if least == most else f"at least {least:,} and at most {many(most, 'bin')}"
+
+
+def tables(answer: Throughput | ItemBins) -> list[Table]:
+    """Return the tables of bounds, of the bins, and of what fills them."""
+    found = tables_of(answer)
+    if isinstance(answer, ItemBins):
+        packing = [
+            [
+                f"{filled.bins:,}",
+                " + ".join(f"{places} of {_kind(answer.kinds[int(k)])}" for k, places in filled.places.items()),
+            ]
+            for filled in answer.packing
         ]
-        if not answer.reached:
-            lines.append("  NOT the gap asked for: the bounds are right, but wider")
-    lost = f", {answer.vqs_lost:.3%} of the jobs below 2^-{answer.vqs_J} rounded up" if answer.vqs_lost else ""
-    share = answer.vqs / maximum.upper, answer.vqs / maximum.lower
-    lines += [
-        f"VQS supports                   {short(answer.vqs_exact)} at least (J = {answer.vqs_J}{lost})",
-        f"  that is {share[0]:.2%}" + (f" to {share[1]:.2%}" if share[0] != share[1] else "") + " of the maximum",
-        f"guaranteed for any law         VQS {answer.vqs_guarantee:.6g} (2/3), "
-        f"Best-Fit {answer.best_fit_guarantee:.6g} (1/2)",
-    ]
-    if answer.partition:
-        low, high = (
-            "without bound" if value is None else short(value)
-            for value in (answer.partition.upper_rounded, answer.partition.lower_rounded)
-        )
-        lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
-    if answer.bins:
-        lines.append(f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}")
-        if answer.bins.proper is None or answer.bins.configurations is None:
-            lines.append("  lower bound: by the sizes alone, as the configuration program was not solved")
-        else:
-            every, proper = (short(value) for value in (answer.bins.configurations, answer.bins.proper))
-            lines.append(f"  servers in fractions: {every} with any configurations, {proper} with proper ones")
-    return lines + [f"note: {note}" for note in answer.notes or []]
+        found.append(Table("a packing in the larger number of bins", ["bins", "each with"], packing, [True, False]))
+    elif answer.bins and answer.bins.proper is None:
+        unsolved = "the lower bound of the bins is by the sizes alone, as the configuration program was not solved"
+        found.append(Table("how the bins are bounded", [""], [[unsolved]], [False]))
+    return found
 
 
-MOST_SHOWN = 20  # kinds of bins that the text shows
+def pictures(answer: Throughput | ItemBins) -> list[Picture]:
+    """Return what each policy supports beside the maximum."""
+    if isinstance(answer, ItemBins):
+        return []
+    lengths = {
+        "maximum, at most": answer.maximum.upper,
+        "VQS, this law": answer.vqs,
+        "VQS, any law": answer.vqs_guarantee,
+        "Best-Fit, any law": answer.best_fit_guarantee,
+    }
+    bars = Bars("workload on all servers (jobs)", list(lengths), [("", list(lengths.values()))])
+    return [Picture("The workload that policies support at least, beside the most that any policy can.", bars)]
+
+
 MOST_NAMES = 3  # names of items of one kind that a line of text gives
 
 
@@ -180,20 +189,6 @@ def items_answer(items: ItemList) -> ItemBins:
         ],
         notes=notes or None,
     )
-
-
-def items_lines(answer: ItemBins) -> list[str]:
-    """Return the answer as text."""
-    lines = [
-        f"bins for {many(answer.items, 'item')} of {many(len(answer.kinds), 'kind')}: {_between(answer)}",
-        "  lower bound: the configuration program over all resources; upper bound: the packing below",
-        *(f"  note: {note}" for note in answer.notes or []),
-        "",
-    ]
-    for filled in answer.packing[:MOST_SHOWN]:
-        contents = " + ".join(f"{places} of {_kind(answer.kinds[int(k)])}" for k, places in filled.places.items())
-        lines.append(f"  {many(filled.bins, 'bin')}: {contents}")
-    return lines + and_more(len(answer.packing) - MOST_SHOWN, "more, which --json has")
 
 
 def _kind(kind: ItemKind) -> str:

@@ -23,7 +23,8 @@ from bounds.answers import schema
 from bounds.answers.record import Answer
 from bounds.cli import run
 from bounds.cli.throughput import bins_of_jobs
-from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
+from bounds.views.shown import MOST_ROWS, lines_of
+from bounds.views.throughput import items_answer, sentence, tables
 from theory.errors import InputError
 from theory.exact.columns.cutting_stock import stock
 from theory.files.items import ItemList, has_items, parse_items
@@ -141,7 +142,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (answers[0]["at_least"], answers[0]["at_most"]) == (3, 3)
     assert run(["throughput", str(tmp_path / "a.toml")]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == "bins for 5 items of 2 kinds: 3, exactly"
+    assert shown[0] == "5 items of 2 kinds need exactly 3 bins."
     assert any("(cpu 2, memory 3/2)" in line for line in shown[3:])
     for option in (["--gap", "0.1"], ["--jobs", "3"], ["--certificate", str(tmp_path / "c.json")]):
         assert run(["throughput", str(tmp_path / "a.toml"), *option]) == 2
@@ -149,10 +150,10 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_long_packings_are_cut_short_in_text() -> None:
-    rows = [(60 + k, 1) for k in range(MOST_SHOWN + 5)]
-    lines = items_lines(items_answer(listed(rows, (100, 100))))
-    assert lines[0].endswith(f": {len(rows)}, exactly")
-    assert lines[-1] == "  and 5 more, which --json has"
+    rows = [(600 + k, 1) for k in range(MOST_ROWS + 5)]
+    answer = items_answer(listed(rows, (1000, 1000)))
+    assert sentence(answer).endswith(f" need exactly {len(rows)} bins.")
+    assert lines_of("", tables(answer))[-1] == "  and 5 more"
 
 
 BAD = [
@@ -260,7 +261,7 @@ def test_four_files_of_one_list(tmp_path: Path, capsys: pytest.CaptureFixture[st
             path = tmp_path / f"{name}.json"
             path.write_text(json.dumps(document))
             assert run(["throughput", str(path)]) == 0
-            assert ": 4, exactly" in capsys.readouterr().out
+            assert "need exactly 4 bins" in capsys.readouterr().out
 
 
 @settings(max_examples=25, deadline=None)
@@ -333,4 +334,4 @@ def test_a_packing_in_the_file_is_named_as_unused(
     path = tmp_path / "items.json"
     path.write_text(json.dumps({"items": {"capacity": capacity, "sizes": [[7], [5]], "packing": [0, 1]}}))
     assert run(["throughput", str(path)]) == 0
-    assert "note: items.packing is not used" in capsys.readouterr().out
+    assert "items.packing is not used" in capsys.readouterr().out
