@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from bounds.answers.record import Answer, Exact, Of
+from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
 
@@ -16,23 +16,23 @@ class PlanAnswer(CommandAnswer):
     pool, or no answer).
     """
 
-    sentence: str
-    target: PlanTarget
+    sentence: Annotated[str, HIDDEN]
+    target: Annotated[PlanTarget, HIDDEN]
     servers: int | None
     policy: str | None
-    pools: dict[str, int] | None
-    log: PlanLog
-    workload: list[TypeOfLog]
-    by_hour: list[float] | None
-    by_day: list[float] | None
-    carries: ServersBetween
-    peak: PlanPeak
-    policies: list[PlanPolicy]
-    greedy: PlanGreedy
-    growth: list[PlanGrowth]
-    left_out: list[str]
-    not_run: list[str]
-    certificate: Any
+    pools: Annotated[dict[str, int] | None, Head("servers of each pool")]
+    log: Annotated[PlanLog, HIDDEN]
+    workload: Annotated[list[TypeOfLog], Head("workload by type")]
+    by_hour: Annotated[list[float] | None, HIDDEN]
+    by_day: Annotated[list[float] | None, HIDDEN]
+    carries: Annotated[ServersBetween, Head("servers that carry the mean workload (certified)")]
+    peak: Annotated[PlanPeak, Head("servers that hold the fullest instant, if VMs may be moved (exact)")]
+    policies: Annotated[list[PlanPolicy], HIDDEN]
+    greedy: Annotated[PlanGreedy, Head("greedy reservation, which fills servers with the VMs of the greatest reward")]
+    growth: Annotated[list[PlanGrowth], HIDDEN]
+    left_out: Annotated[list[str], Head("left out for lack of time", by=LINES)]
+    not_run: Annotated[list[str], Head("left out, as it cannot run here", by=LINES)]
+    certificate: Annotated[Any, HIDDEN]
 
 
 class PlanTarget(Answer):
@@ -73,11 +73,11 @@ class TypeOfLog(Answer):
 
     type: str
     arrivals: int
-    arrivals_per_hour: float
-    mean_hours: float | None
-    jobs: float
-    at_peak: int
-    headroom: float | None
+    arrivals_per_hour: Annotated[float, Head("arrivals an hour", digits=4)]
+    mean_hours: Annotated[float | None, Head("mean stay, hours", digits=4)]
+    jobs: Annotated[float, Head("in service, mean", digits=4)]
+    at_peak: Annotated[int, Head("in service at the fullest instant")]
+    headroom: Annotated[float | None, Head("room for more, of this type alone", digits=4)]
 
 
 class ServersBetween(Answer):
@@ -85,6 +85,10 @@ class ServersBetween(Answer):
 
     lower: int
     upper: int
+
+    def in_words(self) -> str:
+        """Return the number, or between which ends it is."""
+        return f"{self.upper:,}" if self.lower == self.upper else f"{self.lower:,} to {self.upper:,}"
 
 
 class PlanPeak(Answer):
@@ -97,6 +101,10 @@ class PlanPeak(Answer):
     upper: int
     at: float
     jobs: dict[str, int]
+
+    def in_words(self) -> str:
+        """Return the number, or between which ends it is."""
+        return f"{self.upper:,}" if self.lower == self.upper else f"{self.lower:,} to {self.upper:,}"
 
 
 class PlanPolicy(Answer):
@@ -120,12 +128,12 @@ class PlanGreedy(Answer):
     `worst_found` says that there is no worse mix.
     """
 
-    ratio: float
+    ratio: Annotated[float, Head("of the optimal reward, at this mix of types", digits=5, share=True)]
     ratio_exact: Annotated[Exact, Of("ratio")]
-    worst_ratio: float
+    worst_ratio: Annotated[float, Head("of the optimal reward, at the worst mix found", digits=5, share=True)]
     worst_ratio_exact: Annotated[Exact, Of("worst_ratio")]
-    worst_found: bool
-    worst_workload: dict[str, Exact]
+    worst_found: Annotated[bool, Head("no mix is worse than that")]
+    worst_workload: Annotated[dict[str, Exact], HIDDEN]
 
 
 class PlanGrowth(Answer):

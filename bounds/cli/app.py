@@ -245,10 +245,9 @@ def show(answer: Any, lines: Callable[[], list[str]] | None = None, *, as_json: 
 
 
 def _text_of(answer: Any) -> list[str]:
-    from bounds.views.shown import lines_of
-    from bounds.views.shown import shown as what_is_shown
+    from bounds.views.shown import text_of
 
-    return lines_of(*what_is_shown(answer)[:2])
+    return text_of(answer)
 
 
 def print_json(document: Any) -> None:

@@ -105,7 +105,6 @@ def plan(
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
     _check_target(accept, wait)
-    from bounds.views.plan import plan_lines
     from fluid.experiment.store import Store
     from fluid.parallel import refuse_engine
     from fluid.planning import EFFORTS, Target, Trials, make_plan
@@ -131,7 +130,7 @@ def plan(
         from bounds.cli.report import write_report
 
         write_report(out, answer)
-    show(answer, lambda: plan_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _check_target(accept: float | None, wait: float | None) -> None:

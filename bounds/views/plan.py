@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.answers.plan import PlanAnswer
+from bounds.answers.plan import PlanAnswer, PlanPart
 from bounds.answers.record import Fields, encode, named
-from bounds.views.tables import aligned
+from bounds.views.panels import Bars, Chart, Curve
+from bounds.views.pictures import drawn
+from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many
 from fluid.planning.log import DAY
 from fluid.planning.needs import Need
@@ -77,7 +79,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
         }
     return encode(
         PlanAnswer,
-        sentence=doubted(log.notes, sentence(plan)),
+        sentence=doubted(log.notes, _sentence(plan)),
         target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
@@ -147,7 +149,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def sentence(plan: Plan) -> str:
+def _sentence(plan: Plan) -> str:
     """Return the answer in one sentence."""
     target, best = plan.trials.target, plan.best
     share = target.share is not None
@@ -167,7 +169,7 @@ def sentence(plan: Plan) -> str:
     return (
         f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
         f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
-        f"(target: {aim}{again}); its mean workload needs {mean}, and to hold its fullest instant takes {peak}."
+        f"(target: {aim}{again}); its mean workload needs {mean}, and its fullest instant {peak}."
     )
 
 
@@ -225,79 +227,141 @@ def _between(lower: int, upper: int) -> str:
     return many(upper, "server") if lower == upper else f"{lower:,} to {many(upper, 'server')}"
 
 
-def plan_lines(answer: PlanAnswer) -> list[str]:
-    """Return the answer as text, the sentence first."""
-    share = answer.target.kind == "accepted"
-    log = answer.log
-    lines = [answer.sentence, "", f"{many(log.arrivals, 'VM')} over {lasting(log.seconds)}"]
-    lines += [f"  {note}" for note in log.notes]
-    if part := log.simulated:
-        busiest = f"{many(part.arrivals, 'VM')} over {lasting(part.seconds)}"
-        lines.append(f"  policies were run on its busiest part, {busiest}")
-    without = f" after the warm-up of {lasting(log.warmup)}" if log.warmup else " over the log"
-    lines += ["", f"workload (means{without})"]
-    table = [["type", "arrivals an hour", "mean stay", "in service", "at the peak", "room for more"]]
-    for row in answer.workload:
-        hours = "-" if row.mean_hours is None else lasting(row.mean_hours * HOUR)
-        more = "-" if row.headroom is None else f"{row.headroom:,.0f}"
-        table.append(
-            [quoted(row.type), f"{row.arrivals_per_hour:,.2f}", hours, f"{row.jobs:,.1f}", f"{row.at_peak:,}", more]
-        )
-    lines += aligned(table, right=5)
-    if answer.servers is not None:
-        lines.append(f"  {room(answer.servers)}")
-    lines.append("")
-    lines += _profile_lines(answer)
-    mean, peak = (_between(one.lower, one.upper) for one in (answer.carries, answer.peak))
-    lines += [
-        f"servers that carry the mean workload: {mean} (certified)",
-        f"servers that hold the fullest instant: {peak} (exact, if VMs may be moved), "
-        f"{moment(log.begins, answer.peak.at)}",
-        "",
+def sentence(answer: PlanAnswer) -> str:
+    """Return the answer in a sentence."""
+    return answer.sentence
+
+
+def tables(answer: PlanAnswer) -> list[Table]:
+    """Return the log, bounds and the workload by type, and what policies need on the log and as it grows."""
+    numbers, *others = tables_of(answer)
+    is_share = answer.target.kind == "accepted"
+    log, peak = answer.log, moment(answer.log.begins, answer.peak.at)
+    rows = [
+        ["VMs of the log", f"{log.arrivals:,} over {lasting(log.seconds)}"],
+        *([["not counted, the warm-up", lasting(log.warmup)]] if log.warmup else []),
+        ["target", attained_words(answer.target.value, share=is_share)],
+        *numbers.rows,
+        ["fullest instant", peak],
+        *_profile(answer),
     ]
-    table = [["policy (simulated)", "servers", "attained", "on one less", "on resampled logs"]]
+    found = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
+    if answer.growth:
+        found.append(_growth(answer, share=is_share))
+    notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
+    return [*found, Table("about the log", [""], [[note] for note in notes], [False])] if notes else found
+
+
+def _policies(answer: PlanAnswer, *, share: bool) -> Table:
+    """Return what each policy needs, and what it attains there and on one server less."""
+    rows = []
     for one in answer.policies:
         less = "-" if one.one_less is None else attained_words(one.one_less, share=share)
         ends = "-" if one.range is None else f"{one.range[0]:,} to {one.range[1]:,} ({len(one.resampled)} logs)"
         servers = "not met" if one.servers is None else f"{one.servers:,}{_split(one.pools)}"
-        table.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
-    lines += [*aligned(table), ""]
-    greedy = answer.greedy
-    worst = "at the mix that is worst for it" if greedy.worst_found else "at the worst mix found (less may be possible)"
-    lines.append(
-        "greedy reservation, which fills servers with the VMs of the greatest reward, keeps "
-        f"{100 * greedy.ratio:.2f} % of the optimal reward at this mix of types; {worst} "
-        f"{100 * greedy.worst_ratio:.2f} %"
-    )
-    for grown in answer.growth:
-        servers = (
-            "no number that was tried" if grown.servers is None else many(grown.servers, "server") + _split(grown.pools)
-        )
-        carried = _between(grown.carries.lower, grown.carries.upper)
-        lines.append(f"with {grown.growth:.0%} more VMs {answer.policy} needs {servers}; the mean workload {carried}")
-    lines += [f"left out for lack of time: {what}" for what in answer.left_out]
-    lines += [f"left out, as it cannot run here: {what}" for what in answer.not_run]
-    return [*lines, "", "assumed", *(f"  {one}" for one in ASSUMED)]
+        rows.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
+    head = ["policy", "servers", "attained", "on one less", "on resampled logs"]
+    return Table("policies (simulated)", head, rows, [False] * len(head))
 
 
-def _profile_lines(answer: PlanAnswer) -> list[str]:
-    lines = []
-    for what, values, names in (
-        (
-            "hour (UTC)" if answer.log.begins is not None else "hour of the log",
-            answer.by_hour,
-            [f"{h}" for h in range(24)],
-        ),
-        (
-            "weekday" if answer.log.begins is not None else "weekday, if the log begins on a Monday",
-            answer.by_day,
-            ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
-        ),
-    ):
+def _growth(answer: PlanAnswer, *, share: bool) -> Table:
+    """Return what the log needs as it grows."""
+    rows = [
+        [
+            f"{one.growth:.0%}",
+            "none that was tried" if one.servers is None else f"{one.servers:,}{_split(one.pools)}",
+            attained_words(one.attained, share=share),
+            one.carries.in_words(),
+        ]
+        for one in answer.growth
+    ]
+    head = ["more VMs", "servers", "attained", "servers that carry the mean workload"]
+    return Table(f"growth, under {answer.policy} (simulated)", head, rows, [False] * len(head))
+
+
+def _busiest(part: PlanPart) -> str:
+    size = f"{many(part.arrivals, 'VM')} over {lasting(part.seconds)}"
+    return f"Policies were run on the busiest part of the log alone, {size}."
+
+
+def _profile(answer: PlanAnswer) -> list[list[str]]:
+    """Return when VMs in service are fewest and most, by the hour and by the day."""
+    dated = answer.log.begins is not None
+    hours, days = [f"{h}" for h in range(24)], ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    by_hour = "VMs in service by hour (UTC)" if dated else "VMs in service by hour of the log"
+    by_day = "VMs in service by weekday" if dated else "VMs in service by weekday, if the log begins on a Monday"
+    rows = []
+    for what, values, names in ((by_hour, answer.by_hour, hours), (by_day, answer.by_day, days)):
         if values:
             low, high = min(values), max(values)
-            lines.append(
-                f"VMs in service by {what}: least {low:,.0f} ({names[values.index(low)]}), "
-                f"most {high:,.0f} ({names[values.index(high)]})"
-            )
-    return [*lines, ""] if lines else []
+            least, most = names[values.index(low)], names[values.index(high)]
+            rows.append([what, f"least {low:,.0f} ({least}), most {high:,.0f} ({most})"])
+    return rows
+
+
+def pictures(answer: PlanAnswer) -> list[Picture]:
+    """Return the servers by bound and policy, VMs in service over the day and by type, and growth."""
+    met = {one.policy: (one.servers, max(one.servers, *(one.range or [0]))) for one in answer.policies if one.servers}
+    ends = {
+        "carry the mean": (answer.carries.lower, answer.carries.upper),
+        "hold the fullest instant": (answer.peak.lower, answer.peak.upper),
+        **met,
+    }
+    parts = [
+        ("servers", [float(low) for low, _ in ends.values()]),
+        ("up to: upper bounds, or resampled logs", [float(high - low) for low, high in ends.values()]),
+    ]
+    bounds = Picture(
+        "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the target on "
+        "the log, and at most on resampled logs.",
+        Bars("servers", [drawn(name) for name in ends], parts),
+    )
+    return [bounds, *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
+
+
+def _over_time(answer: PlanAnswer) -> list[Picture]:
+    dated = answer.log.begins is not None
+    hours, days = ("UTC", "Monday is 1") if dated else ("from the beginning of the log",) * 2
+    every = ((answer.by_hour, f"hour of the day ({hours})", 0), (answer.by_day, f"day of the week ({days})", 1))
+    shown = []
+    for values, what, first in every:
+        if values:
+            curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
+            chart = Chart(what, "VMs in service", [curve], ylim=(0.0, None))
+            shown.append(Picture(f"VMs in service by {what}.", chart))
+    return shown
+
+
+def _by_type(answer: PlanAnswer) -> Picture:
+    parts = [
+        ("mean", [one.jobs for one in answer.workload]),
+        ("more at the fullest instant", [max(one.at_peak - one.jobs, 0.0) for one in answer.workload]),
+    ]
+    bars = Bars("VMs in service", [drawn(one.type) for one in answer.workload], parts)
+    return Picture("VMs in service by type: the mean, and how many more at the fullest instant.", bars)
+
+
+def _as_it_grows(answer: PlanAnswer) -> list[Picture]:
+    grown = {"today": answer.servers} | {f"+{one.growth:.0%}": one.servers for one in answer.growth}
+    lengths = [float(servers) for servers in grown.values() if servers]
+    if not answer.growth or len(lengths) < len(grown):
+        return []
+    bars = Bars("servers", list(grown), [("", lengths)])
+    return [Picture(f"Servers that {answer.policy} needs for the target as the log grows.", bars)]
+
+
+def evidence(answer: PlanAnswer) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [
+        ("the servers that carry the mean workload, from both sides (the attached certificate)", "certified"),
+        ("what greedy reservation keeps at this mix (the attached certificate)", "certified"),
+        ("the servers that hold the fullest instant, from both sides", "exact, without a certificate"),
+        ("what a policy attains on the log, and on resampled and grown logs", "statistical"),
+        ("that the target is missed on one server less; not all smaller numbers were tried", "statistical"),
+    ]
+
+
+def assumptions(answer: PlanAnswer) -> list[str]:
+    """Return what the answer rests on."""
+    return [*ASSUMED, *([room(answer.servers)] if answer.servers is not None else [])]

@@ -11,11 +11,10 @@ from msgspec import ValidationError, convert
 
 from bounds.answers import KINDS as ANSWERS
 from bounds.views.checked import as_float, expect_answer, fields_of
-from bounds.views.panels import Bars, Chart, Curve, Panel, arranged
+from bounds.views.panels import Bars, Panel, arranged
 from bounds.views.pictures import as_bytes, drawn
-from bounds.views.plan import ASSUMED, moment, room
 from bounds.views.shown import Table as ShownTable
-from theory.doors import imported
+from bounds.views.shown import assumptions_of, view_of
 from theory.errors import InputError
 from theory.files.places import json_text
 from theory.numbers import many
@@ -101,6 +100,7 @@ def report_page(document: Document, command: str) -> str:
 
 
 TYPED: Mapping[str, Sequence[str]] = {
+    "plan": ("plan",),
     "solve": ("solve",),
     "worst": ("worst", "worst_by_size"),
     "region": ("region",),
@@ -119,7 +119,7 @@ def _typed(document: Document, name: str) -> str:
         answer = convert(document, ANSWERS[schema].type())
     except ValidationError as error:
         raise InputError(f"expected an answer of packproof {name}: {error}") from error
-    view = imported(f"bounds.views.{ANSWERS[schema].subject}")
+    view = view_of(answer)
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return page.render(
         title=f"packproof {name}",
@@ -130,7 +130,7 @@ def _typed(document: Document, name: str) -> str:
         ],
         tables=[_cut(table) for table in view.tables(answer)],
         evidence=view.evidence(answer),
-        assumptions=view.assumptions(answer) if hasattr(view, "assumptions") else [],
+        assumptions=assumptions_of(answer),
         repeat=document["made"]["command"],
         made=document["made"],
         attached=list(_attached(document)),
@@ -183,18 +183,8 @@ def _attached(document: Document) -> Iterator[dict[str, str]]:
 
 
 def _assumptions(document: Document) -> list[str]:
-    log = document.get("log")
-    notes = list(log["notes"]) if isinstance(log, Mapping) else []
     trace = document.get("trace")
-    notes += trace["notes"] if isinstance(trace, Mapping) else []
-    if isinstance(log, Mapping):
-        if part := log["simulated"]:
-            notes.append(f"Policies were run on the busiest part of the log alone, {many(part['arrivals'], 'VM')}.")
-        notes += ASSUMED
-        if document["servers"] is not None:
-            notes.append(room(document["servers"]))
-    notes += [f"Left out for lack of time: {what}." for what in document.get("left_out", ())]
-    return [*notes, *(f"Left out, as it cannot run here: {what}." for what in document.get("not_run", ()))]
+    return list(trace["notes"]) if isinstance(trace, Mapping) else []
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -283,79 +273,6 @@ def _percent(share: float | None, digits: int) -> str:
     return "-" if share is None else f"{100 * share:.{digits}f} %"
 
 
-def _plan(answer: Document) -> tuple[str, Pictures]:
-    met = [one for one in answer["policies"] if one["servers"] is not None]
-    between = {"carry the mean": answer["carries"], "hold the fullest instant": answer["peak"]}
-    ends = {name: (one["lower"], one["upper"]) for name, one in between.items()}
-    ends |= {one["policy"]: (one["servers"], max(one["servers"], *(one["range"] or [0]))) for one in met}
-    least = [low for low, _ in ends.values()]
-    parts = [
-        ("servers", least),
-        ("up to: upper bounds, or resampled logs", [high - low for low, high in ends.values()]),
-    ]
-    pictures: Pictures = [
-        (
-            "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the "
-            "target on the log, and at most on resampled logs.",
-            Bars("servers", [drawn(name) for name in ends], parts),
-        )
-    ]
-    is_dated = answer["log"]["begins"] is not None
-    hours, days = ("UTC", "Monday is 1") if is_dated else ("from the beginning of the log",) * 2
-    for key, what, first in (("by_hour", f"hour of the day ({hours})", 0), ("by_day", f"day of the week ({days})", 1)):
-        if values := answer[key]:
-            curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
-            pictures.append((f"VMs in service by {what}.", Chart(what, "VMs in service", [curve], ylim=(0.0, None))))
-    types = answer["workload"]
-    parts = [
-        ("mean", [one["jobs"] for one in types]),
-        ("more at the fullest instant", [max(one["at_peak"] - one["jobs"], 0.0) for one in types]),
-    ]
-    pictures.append(
-        (
-            "VMs in service by type: the mean, and how many more at the fullest instant.",
-            Bars("VMs in service", [drawn(one["type"]) for one in types], parts),
-        )
-    )
-    grown = {"today": answer["servers"]} | {f"+{one['growth']:.0%}": one["servers"] for one in answer["growth"]}
-    if answer["growth"] and all(grown.values()):
-        pictures.append(
-            (f"Servers that {answer['policy']} needs for the target as the log grows.", _bars("servers", grown))
-        )
-    return str(answer["sentence"]), pictures
-
-
-def _plan_shown(answer: Document) -> Document:
-    """Return an answer with what its tables say otherwise: shares in per cent, the fullest instant by its date."""
-    is_share = answer["target"]["kind"] == "accepted"
-    factor, what = (100, "accepted, %") if is_share else (1, "mean wait, s")
-    words = {
-        "attained": (what, factor),
-        "one_less": (f"on one server less: {what}", factor),
-        "growth": ("growth, %", 100),
-    }
-    words |= {"ratio": ("of the optimal reward, %", 100), "worst_ratio": ("at the worst mix, %", 100)}
-
-    def shown(row: Document) -> Document:
-        if row.get("range"):
-            row = {**row, "range": " to ".join(f"{end:,}" for end in row["range"])}
-        renamed = {words.get(key, (key, 1)): value for key, value in row.items() if (key, value) != ("pools", None)}
-        return {key: value if by == 1 or value is None else by * value for (key, by), value in renamed.items()}
-
-    begins, at = answer["log"]["begins"], answer["peak"]["at"]
-    if not abs((begins or 0.0) + at) < LATEST:
-        raise InputError(f"peak.at: expected seconds up to a date that can be written, got {at:g}")
-    peak = {("fullest instant" if key == "at" else key): value for key, value in answer["peak"].items()}
-    return {
-        **answer,
-        "target": {f"{what}, at {'least' if is_share else 'most'}": factor * answer["target"]["value"]},
-        "peak": {**peak, "fullest instant": moment(begins, at)},
-        "greedy": shown(answer["greedy"]),
-        "policies": [shown(one) for one in answer["policies"]],
-        "growth": [shown(one) for one in answer["growth"]],
-    }
-
-
 def _simulate(answer: Document) -> tuple[str, Pictures]:
     if "distances" in answer:
         slope = answer["slope"]["mean"]
@@ -408,18 +325,6 @@ def _tune(answer: Document) -> tuple[str, Pictures]:
 
 
 KINDS: dict[str, Kind] = {
-    "plan": Kind(
-        ("plan",),
-        _plan,
-        (
-            ("the servers that carry the mean workload, from both sides (the attached certificate)", CERTIFIED),
-            ("what greedy reservation keeps at this mix (the attached certificate)", CERTIFIED),
-            ("the servers that hold the fullest instant, from both sides", "exact, without a certificate"),
-            ("what a policy attains on the log, and on resampled and grown logs", SIMULATED),
-            ("that the target is missed on one server less; not all smaller numbers were tried", SIMULATED),
-        ),
-        _plan_shown,
-    ),
     "simulate": Kind(
         ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
         _simulate,

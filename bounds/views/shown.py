@@ -8,7 +8,7 @@ mapping and object is another. The words of a column and the digits of its numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import isfinite
@@ -48,26 +48,29 @@ class Picture(NamedTuple):
     panel: Panel
 
 
-class Shown(NamedTuple):
-    """What a reader is shown of an answer."""
-
-    sentence: str
-    tables: list[Table]
-    pictures: list[Picture]
+def view_of(answer: Answer) -> Any:
+    """Return the module with the view of an answer's subject."""
+    return imported(f"bounds.views.{type(answer).__module__.rpartition('.')[2]}")
 
 
-def shown(answer: Answer) -> Shown:
-    """Return what a reader is shown of an answer, by the view of its subject."""
-    view = imported(f"bounds.views.{type(answer).__module__.rpartition('.')[2]}")
-    return Shown(view.sentence(answer), view.tables(answer), view.pictures(answer))
+def text_of(answer: Answer) -> list[str]:
+    """Return an answer as lines of text: the sentence, the tables, and what the answer assumes."""
+    view = view_of(answer)
+    return lines_of(view.sentence(answer), view.tables(answer), assumptions_of(answer))
 
 
-def lines_of(sentence: str, tables: list[Table]) -> list[str]:
-    """Return a sentence and tables as lines of text."""
+def assumptions_of(answer: Answer) -> list[str]:
+    """Return what an answer assumes, where its view says so."""
+    view = view_of(answer)
+    return list(view.assumptions(answer)) if hasattr(view, "assumptions") else []
+
+
+def lines_of(sentence: str, tables: list[Table], assumed: Sequence[str] = ()) -> list[str]:
+    """Return a sentence, tables and assumptions as lines of text."""
     lines = [sentence]
     for table in tables:
         lines += ["", table.title, *_lines(table)]
-    return lines
+    return [*lines, "", "assumed", *(f"  {line}" for line in assumed)] if assumed else lines
 
 
 def _lines(table: Table) -> list[str]:
