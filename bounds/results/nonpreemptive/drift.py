@@ -75,7 +75,7 @@ def lemma_4_3(
     grows = since <= waiting
     by = f"2 n + 81/8 for n = {since} to {waiting}" if grows else f"{text(max(excess))} at most"
     computed = f"A V exceeds the sum by {by}, with n jobs waiting; B_2 as printed is {text(system.printed_constant)}"
-    return Outcome(computed, not (grows and max(excess) > system.printed_constant))
+    return Outcome(computed, not grows and max(excess) <= system.printed_constant)
 
 
 def ratio_of(space: Additive, oracle: str) -> Fraction:
@@ -136,6 +136,7 @@ def proposition_4_5(
     arriving: bool = True,
 ) -> Outcome:
     """Run from long queues, `load` in units of r beta of the boundary, and look at drifts where all servers serve."""
+    expect_number(runs, "runs", 2)
     instance = table_1(1)
     space, normal = additive_space(instance), CapacityProgram(instance).intensity().prices
     generator, good, parts, serving = np.random.default_rng(45), True, [], []
@@ -210,6 +211,7 @@ def supportable(
     velocity: Callable[[Instance], NDArray[np.float64]] = _escape,
 ) -> Outcome:
     """Follow fluid queues; `inside` and `outside` are traffic intensities."""
+    expect_number(count, "count", 1)
     if outside <= 1 or inside <= 0:
         raise InputError(f"inside, outside: expected intensities above 0 and above 1, got {inside} and {outside}")
     generator, good, latest, span = np.random.default_rng(31), 0, 0.0, 100.0
@@ -264,6 +266,9 @@ def theorem_3_1(
 
     Servers stay from `stay` beta on; `ratio` is the r of the fluid, by default the one that is proven for the oracle.
     """
+    expect_number(count, "count", 1)
+    if not 0 < beta <= 1 or not 0 < load < 1:
+        raise InputError(f"beta, load: expected shares above 0, the second below 1, got {beta} and {load}")
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in loaded_instances(count, 33, fitting=True):
         space = additive_space(instance)
@@ -386,6 +391,7 @@ def lemma_4_1_every_type_fits(
     count: int = 9, events: int = 60, *, larger: Fraction = Fraction(1), at_least: int = 1, starts: bool = True
 ) -> Outcome:
     """Compute C on random servers, of which few have one, and look for shorter moves in simulated states."""
+    expect_number(count, "count", 1)
     generator, moves, least = np.random.default_rng(41), list[tuple[int, int, Fraction]](), list[Fraction]()
     attained, servers = 0, random_instances(generator, count, _is_small)
     for seed, (instance, oracle) in enumerate(zip(servers, cycle(ORACLES), strict=False)):

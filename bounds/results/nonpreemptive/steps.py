@@ -43,6 +43,7 @@ def proposition_4_2(
     law = dict.fromkeys(coins, Fraction(1, len(coins)))
     joint = sum(p for (x, y), p in law.items() if x + y < 1)
     apart = sum(p for (x, _), p in law.items() if 2 * x < 1) * sum(p for (_, y), p in law.items() if 2 * y < 1)
+    expect_number(servers, "servers", 1)
     expect_number(span, "span", 1)
     expect_number(jobs, "jobs", 1)
     system = Algorithm1(additive([1], [[1]], workload=["1/2"]), servers, Fraction(1, 2))
@@ -349,6 +350,7 @@ def lemma_5_1_serving(
     unserved: int = 0,
 ) -> Outcome:
     """Compute generators along paths; `c_h` and `b_h` are in units of what the proof gives."""
+    expect_number(paths, "paths", 1)
     generator = np.random.default_rng(51)
     system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 2, beta)
     stalling, constant = (share * part for share, part in zip((c_h, b_h), _constants(system), strict=True))
