@@ -55,9 +55,9 @@ class LongQueue:
     until: float  # end of the run, in mean service times
     requests: tuple[tuple[int, ...], ...]  # vectors of jobs, equally likely, whose mean is proportional to the workload
 
-    def longer(self, factor: int) -> LongQueue:
+    def longer(self, factor: Fraction | int) -> LongQueue:
         """Return the system with its queues and its time multiplied by a factor."""
-        return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
+        return replace(self, queue=tuple(int(factor * q) for q in self.queue), until=float(factor * self.until))
 
 
 LONG = (
