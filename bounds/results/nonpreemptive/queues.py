@@ -29,7 +29,7 @@ INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs;
     "times, in both readings (choosing anew while the server is empty, or once when it becomes empty), by 3.56 - 2 = "
     "1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth of "
     "that.",
-    source="Example 1",
+    source="Example 1, Figure 3, Remark 2",
     printed="the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues stable",
     evidence=Evidence.statistical,
     tiny={"until": 2000.0},
@@ -71,7 +71,7 @@ def example_1_queues(
     "example-2-queues",
     "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling "
     "is more than five times that of Algorithm 1.",
-    source="Example 2",
+    source="Example 2, Figure 4",
     printed="G16 performs poorly although it theoretically converges; Algorithm 1 performs much better",
     evidence=Evidence.statistical,
     full={"until": 20_000.0},

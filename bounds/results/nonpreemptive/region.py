@@ -320,8 +320,7 @@ def example_2(
     capacities: tuple[int, ...] | None = None,
 ) -> Outcome:
     """Compute the region of one server of each of `capacities`, by default the sizes of the jobs."""
-    if not sizes:
-        raise InputError("sizes: expected at least one")
+    expect_number(len(sizes), "number of sizes", 1)
     servers, equal = sizes if capacities is None else capacities, Fraction(1, len(sizes))
     instance = pooled([(1, [c]) for c in servers], [[size] for size in sizes], workload=[equal] * len(sizes))
     program = CapacityProgram(instance)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import islice, pairwise
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from bounds.results.nonpreemptive.settings import BETA, LONG, LongQueue, example
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
 from bounds.views.panels import Chart, Curve, Line, Panel, above_zero
+from fluid.chains.queue import queue_law
 from fluid.chains.steps import ContinuousSteps
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law, batches
@@ -31,8 +33,8 @@ from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
 from fluid.simulation.state import Setting
 from theory.errors import InputError, expect_number
-from theory.instance import Instance
-from theory.numbers import text
+from theory.instance import Instance, additive
+from theory.numbers import text, total
 from theory.region.membership import traffic_intensity
 from theory.region.oracles import lemma_6_1
 from theory.region.subset import single_types
@@ -377,6 +379,42 @@ def remark_1(
         f"seed {SEED}; {decisions}"
     )
     return Outcome(computed, bool(good))
+
+
+@claim(
+    "remark-2",
+    "Global refresh times, at which all servers are empty, are rare where there are many servers. A job stays for its "
+    "service at least, so there are at least as many jobs as in a system where none waits, and the fraction of time "
+    "in which all servers are empty is at most exp(-L sum_j rho_j). Max-weight at refresh times on 1 to 4 servers of "
+    "2 units, jobs of 2 and 1, intensity 3/4: the fraction in its exact law, cut off at 8 waiting jobs, with the "
+    "errors of that. That local refresh times do not guarantee stability is example-1-queues; the end of the remark is "
+    "lost.",
+    source="Remark 2",
+    printed="times when all the servers become empty could be extremely rare when the system size is large",
+    evidence=Evidence.numeric,
+    tiny={"servers": (1, 2, 3)},
+    full={"servers": (1, 2, 3, 4, 5)},
+    controls={"jobs are taken to stay for twice their service": {"stay": 2}},
+)
+def remark_2(
+    servers: tuple[int, ...] = (1, 2, 3, 4),
+    workload: tuple[Fraction, ...] = (Fraction(3, 8), Fraction(3, 4)),
+    most_waiting: int = 8,
+    *,
+    stay: int = 1,
+) -> Outcome:
+    """Compare the fraction with exp(-L `stay` sum rho), and say how long it takes from one such time to the next."""
+    instance, good, parts = additive([2], [[2], [1]], workload=workload), True, []
+    expect_number(len(servers), "number of servers to try", 1)
+    if not any(workload):
+        raise InputError("workload: expected a number above 0")
+    for number in servers:
+        law = queue_law(policy("max-weight-local"), instance, number, most_waiting)
+        _, most = law.bounds(law.serving.sum(axis=1) == 0)
+        jobs = float(number * total(workload))  # mu = 1: they come at this rate, too
+        good &= law.closed and most <= exp(-stay * jobs)
+        parts.append(f"{number}: {most:.4f}, bound {exp(-stay * jobs):.4f}, every {1 / (most * jobs):.1f}")
+    return Outcome(f"fraction of time in which all are empty, by servers: {'; '.join(parts)} service times", good)
 
 
 def _shorter(
