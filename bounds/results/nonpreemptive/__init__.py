@@ -14,7 +14,7 @@ CLAIMS = {
     "stability": "theorem-3.1-queues corollary-5.2 corollary-5.3 corollary-6.2-queues corollary-6.3 "
     "remark-1 remark-2 section-6.3 section-6.4 section-6.4-limit",
     "algorithms": "algorithm-1-as-printed",
-    "queues": "example-1-queues example-2-queues figure-5 figure-6",
+    "queues": "example-1-queues example-2-queues figure-3 figure-5 figure-6",
     "trace": "figure-7 figure-8",
 }
 FIGURES = (

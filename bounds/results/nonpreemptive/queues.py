@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
+from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, THIRD_FRESH_SEED, Decisions
 from bounds.results.nonpreemptive.settings import NAMES, example_1, example_2, table_1
 from bounds.results.reproduction import mean_queues_chart, reproduction
 from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
 from bounds.views.panels import Chart, Curve, Panel
 from bounds.views.simulation import curve_of
+from fluid.chains.steps import ContinuousSteps
 from fluid.simulation.arrivals import ArrivalLaw, Law
+from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
+from fluid.simulation.state import Setting
 from theory.errors import expect_number
 from theory.instance import Instance, pooled
 
@@ -99,6 +105,67 @@ def example_2_queues(
     far = more.low > (times - 1) * ours.queue(decisions.level()).high
     computed = f"{mean_queues({rival: sampling, 'Algorithm 1': ours})}, more by {shown(more, 3)}"
     return Outcome(f"{computed}; {spent(decisions, sampling, ours)}", far)
+
+
+TAKEN: tuple[tuple[int, ...], ...] = ((1, 2), (0, 6))
+"""The configurations of Example 1 that Algorithm 1 takes in turn."""
+
+
+@claim(
+    "figure-3",
+    "The sawtooth of Algorithm 1 in Figure 3, whose curve is lost: Example 1 at intensity 0.89 with the options of "
+    "Section 7, from 60 large and 40 small jobs that wait. While the server is active with (1, 2) the total queue "
+    "grows, and with (0, 6) it falls, so it turns where the configuration is reset. That the queue of M14 goes to "
+    "infinity is example-1-queues.",
+    source="Figure 3",
+    printed="the sawtooth behavior under our algorithm indicates the configuration reset times (curve lost)",
+    evidence=Evidence.statistical,
+    tiny={"paths": 18, "events": 400},
+    full={"paths": 40, "events": 5000},
+    controls={
+        "intensity 0.4, where (1, 2) serves more than arrives": {"intensity": Fraction(4, 10)},
+        "Algorithm 1 never stalls, beta = 0": {"beta": Fraction(0)},
+    },
+)
+def figure_3(
+    intensity: Fraction = Fraction(89, 100), beta: Fraction = Fraction(9, 10), paths: int = 24, events: int = 800
+) -> Outcome:
+    """Follow paths of the policy's own functions, and add up changes of the queue and times by configuration."""
+    expect_number(paths, "paths", 2)
+    expect_number(events, "events", 1)
+    walked = [_changes(intensity, beta, events, path) for path in range(paths)]
+    decisions = Decisions(2)
+    mean_times = [sum(times[k] for _, times, _ in walked) / paths or 1.0 for k in TAKEN]
+    up, down = (
+        decisions.mean([changes[k] / mean for changes, _, _ in walked])
+        for k, mean in zip(TAKEN, mean_times, strict=True)
+    )
+    computed = (
+        f"the queue changes by {shown(up, 3)} per unit time with (1, 2) and by {shown(down, 3)} with (0, 6); "
+        f"{sum(resets for *_, resets in walked)} resets on {paths} paths of {events:,} events; {decisions}, seeds of "
+        f"({THIRD_FRESH_SEED}, path)"
+    )
+    return Outcome(computed, up.low > 0 and down.high < 0)
+
+
+def _changes(
+    intensity: Fraction, beta: Fraction, events: int, path: int
+) -> tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], float], int]:
+    """Return how much the queue changes by configuration on a path, for how long, and the number of resets."""
+    setting = Setting(example_1(intensity), 1, {"beta": beta})
+    moves, before = ContinuousSteps(rule := policy("nonpreemptive"), setting), rule.prepare(setting)
+    before.waiting[:] = [60, 40]
+    times, changes, resets = dict.fromkeys(TAKEN, 0.0), dict.fromkeys(TAKEN, 0), 0
+    walk = moves.walk(before, np.random.default_rng((THIRD_FRESH_SEED, path)))
+    for state, lasted, _ in islice(walk, events):
+        configuration = tuple(before.configuration[0].tolist())
+        renewed = bool((state.configuration != before.configuration).any())
+        resets += renewed
+        if before.active[0] and configuration in times:
+            times[configuration] += lasted
+            changes[configuration] += 0 if renewed else int(state.waiting.sum() - before.waiting.sum())
+        before = state
+    return changes, times, resets
 
 
 INTENSITY = Fraction(89, 100)
