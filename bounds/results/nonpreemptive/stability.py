@@ -393,7 +393,7 @@ def remark_1(
     printed="times when all the servers become empty could be extremely rare when the system size is large",
     evidence=Evidence.numeric,
     tiny={"servers": (1, 2, 3)},
-    full={"servers": (1, 2, 3, 4, 5)},
+    full={"servers": (1, 2, 3, 4, 5), "most_waiting": 12},
     controls={"jobs are taken to stay for twice their service": {"stay": 2}},
 )
 def remark_2(
@@ -410,10 +410,13 @@ def remark_2(
         raise InputError("workload: expected a number above 0")
     for number in servers:
         law = queue_law(policy("max-weight-local"), instance, number, most_waiting)
-        _, most = law.bounds(law.serving.sum(axis=1) == 0)
+        least, most = law.bounds(law.serving.sum(axis=1) == 0)
         jobs = float(number * total(workload))  # mu = 1: they come at this rate, too
-        good &= law.closed and most <= exp(-stay * jobs)
-        parts.append(f"{number}: {most:.4f}, bound {exp(-stay * jobs):.4f}, every {1 / (most * jobs):.1f}")
+        bound = exp(-stay * jobs)
+        if least <= bound < most:
+            raise InputError(f"most_waiting: expected more than {most_waiting} jobs for {number} servers")
+        good &= law.closed and most <= bound
+        parts.append(f"{number}: {most:.4f}, bound {bound:.4f}, every {1 / (most * jobs):.1f}")
     return Outcome(f"fraction of time in which all are empty, by servers: {'; '.join(parts)} service times", good)
 
 
