@@ -12,7 +12,9 @@ MODELS = {
     "loss": ("Loss systems", "A job that finds no place is lost. Rewards are earned while jobs are served."),
     "queue": (
         "Queues in continuous time",
-        "A job that finds no place waits. Job types have demands on several resources.",
+        "A job that finds no place waits. Job types have demands on several resources. Each policy is replayed beside "
+        "a transcription of its paper: Algorithm 1 in the claim `nonpreemptive/algorithm-1-as-printed`, the others in "
+        "`tests/fluid/test_transcribed_queues.py`.",
     ),
     "slotted": ("Queues in slots of time", "Jobs wait, time is slotted, and sizes are numbers on one resource."),
 }

@@ -13,49 +13,38 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from bounds.results.nonpreemptive.literal import Literal
+from bounds.results.nonpreemptive.algorithms import starts_of, transcribed
+from bounds.results.nonpreemptive.literal import Algorithm1
 from bounds.views.simulation import growth_of
 from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_cell
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
-from fluid.simulation.driver import run_once, seed_of, sequence, simulate
-from fluid.simulation.measures import START
+from fluid.simulation.driver import run_once, seed_of, simulate
 from fluid.simulation.oracle import heaviest
 from fluid.simulation.policy_names import policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.nonpreemptive import beta_now
-from fluid.simulation.results import Run
 from fluid.simulation.state import Setting
 from tests.fluid.conserved import conserve_queue
+from tests.reference.nonpreemptive_max_weight_local import MaxWeightLocal
+from tests.reference.nonpreemptive_randomized_sampling import RandomizedSampling
 from theory.compiled import plain
 from theory.errors import InputError
-from theory.instance import Additive, Instance, additive, pooled
+from theory.instance import Instance, additive, pooled
 
-POLICIES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
+TRANSCRIPTIONS = {
+    "nonpreemptive": Algorithm1,
+    "max-weight-local": MaxWeightLocal,
+    "randomized-sampling": RandomizedSampling,
+}
+POLICIES = tuple(TRANSCRIPTIONS)
 
 
 def jobs_of(rates: list[float], services: list[float], seed: int, count: int = 150) -> JobList:
     chunk = next(poisson(rates, services, Law(), np.random.default_rng(seed)))
     return JobList(*(array[:count] for array in chunk))
-
-
-def starts(run: Run) -> list[tuple[float, int, int]]:
-    rows = run.measures.log[: run.measures.logged[0]]
-    return [(float(t), int(j), int(s)) for t, kind, j, s, _ in rows if kind == START]
-
-
-def literal_starts(
-    name: str, setting: Setting, jobs: JobList, until: float, options: dict[str, Any], seed: int
-) -> list[tuple[float, int, int]]:
-    spaces = [pool.space for pool in setting.instance.pools]
-    assert all(isinstance(space, Additive) for space in spaces)
-    servers = [(spaces[p].capacity, spaces[p].demands) for p in setting.pool]
-    services = [float(t.service_rate) for t in setting.instance.types]
-    model = Literal(name, servers, services, options, np.random.default_rng(sequence(seed).spawn(3)[1]))
-    model.run(list(zip(*(array.tolist() for array in jobs), strict=True)), until)
-    return model.starts
 
 
 @st.composite
@@ -86,7 +75,7 @@ def test_two_pools_take_the_literal_path(name: str) -> None:
         run = run_once(
             policy(name), QueueScenario(instance, 4, until, 0.0, jobs=jobs, options=options, log=20_000), seed
         )
-        assert starts(run) == literal_starts(name, Setting(instance, 4, options), jobs, until, options, seed)
+        assert starts_of(run) == transcribed(TRANSCRIPTIONS[name], Setting(instance, 4, options), jobs, until, seed)
 
 
 @pytest.mark.slow
@@ -121,7 +110,7 @@ def test_the_literal_policies_take_the_same_path(
     until = float(jobs.times[-1]) + 3.0
     scenario = QueueScenario(instance, servers, until, 0.0, jobs=jobs, options=options, log=200_000)
     run = run_once(policy(name), scenario, seed, watch=conserve_queue)
-    assert starts(run) == literal_starts(name, setting, jobs, until, options, seed)
+    assert starts_of(run) == transcribed(TRANSCRIPTIONS[name], setting, jobs, until, seed)
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -12,9 +12,9 @@ CLAIMS = {
     "lemma-4.1 lemma-4.1-every-type-fits lemma-4.1-angle lemma-4.1-constant",
     "steps": "proposition-4.2 proposition-4.2-event lemma-4.4 equations-19-22 lemma-5.1 lemma-5.1-serving",
     "stability": "theorem-3.1-queues corollary-5.2 corollary-5.3 corollary-6.2-queues corollary-6.3 "
-    "remark-1 section-6.3 section-6.4 section-6.4-limit",
-    "algorithms": "algorithm-1-as-printed max-weight-local-as-printed randomized-sampling-as-described",
-    "queues": "example-1-queues example-2-queues figure-5 figure-6",
+    "remark-1 remark-2 section-6.3 section-6.4 section-6.4-limit",
+    "algorithms": "algorithm-1-as-printed",
+    "queues": "example-1-queues example-2-queues figure-3 figure-5 figure-6",
     "trace": "figure-7 figure-8",
 }
 FIGURES = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import cycle, islice
 from math import log
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import (
     additive_space,
@@ -24,6 +27,7 @@ from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, nor
 from fluid.limits.drift import Algorithm1, LeastMove, angle_constant, least_move
 from fluid.limits.max_weight import MaxWeight, queue_path
 from fluid.simulation.driver import run_once
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import feasible, maximal
 from theory.greedy.servers import max_jobs
 from theory.instance import Additive, Instance, additive, pooled
@@ -48,24 +52,30 @@ from theory.region.worst_case import worst_weights
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("beta = 1/4, with which (1, 2) is not too light", "servers that are too light do not count"),
+    full={"arrivals": 4000},
+    controls={
+        "beta = 1/4, with which (1, 2) is not too light": {"beta": Fraction(1, 4)},
+        "servers that are too light do not count": {"servers": "serving"},
+    },
 )
-def lemma_4_3(level: Level, broken: str) -> Outcome:
-    most = 400 if level is Level.quick else 4000
-    system = Algorithm1(
-        additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken.startswith("beta") else BETA
-    )
+def lemma_4_3(
+    arrivals: int = 400, beta: Fraction = BETA, *, servers: Literal["active", "serving"] = "active"
+) -> Outcome:
+    """Compute the drift after each arrival; the sum is over `servers`."""
+    expect_number(arrivals, "arrivals", 1)
+    system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 1, beta)
     state, excess = system.start([10, 0]), []
-    for _ in range(most):
+    for _ in range(arrivals):
         state = arrived(system, (1,), state)
         bound = system.bound(state)
-        excess.append(bound.drift - (bound.serving if broken.startswith("servers") else bound.active))
+        excess.append(bound.drift - getattr(bound, servers))
     waiting = int(state.waiting[1])
-    grows = excess[-waiting + 2 :] == [2 * n + Fraction(81, 8) for n in range(3, waiting + 1)]
-    holds = not (grows and max(excess) > system.printed_constant)
-    by = f"2 n + 81/8 for n = 3 to {waiting}" if grows else f"{text(max(excess))} at most"
+    others = [n for n in range(1, waiting + 1) if excess[n - waiting - 1] != 2 * n + Fraction(81, 8)]
+    since = max(others, default=0) + 1  # from as many small jobs on that wait, it grows on a straight line
+    grows = since <= waiting
+    by = f"2 n + 81/8 for n = {since} to {waiting}" if grows else f"{text(max(excess))} at most"
     computed = f"A V exceeds the sum by {by}, with n jobs waiting; B_2 as printed is {text(system.printed_constant)}"
-    return Outcome(computed, holds)
+    return Outcome(computed, not grows and max(excess) <= system.printed_constant)
 
 
 def ratio_of(space: Additive, oracle: str) -> Fraction:
@@ -80,9 +90,11 @@ def _dyadic_beta(r: Fraction) -> Fraction:
     return Fraction(int(r * 56), 64)
 
 
-def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: list[int], runs: int) -> list[float]:
-    """Return (V(NT) - V(0)) / (NT sum Q) from a burst, on three servers, NT = 100 mean service times, float[runs]."""
-    system, ends = Algorithm1(instance, 3, beta, oracle), []
+def _interval_drift(
+    instance: Instance, servers: int, beta: Fraction, oracle: str, queues: list[int], runs: int
+) -> list[float]:
+    """Return (V(NT) - V(0)) / (NT sum Q) from a burst, NT = 100 mean service times, float[runs]."""
+    system, ends = Algorithm1(instance, servers, beta, oracle), []
     span = 100.0 / min(float(t.service_rate) for t in instance.types)
     for run in range(runs):
         values = []
@@ -105,39 +117,50 @@ def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: lis
     source="Proposition 4.5",
     printed="E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
     evidence=Evidence.statistical,
-    breaks=(
-        "110% of the region, where V rises for any policy",
-        "servers lose r beta of the greatest weight, whatever arrives",
-    ),
+    tiny={"runs": 12, "others": 0, "states": 10},
+    full={"runs": 60, "others": 3, "jobs": 20_000},
+    controls={
+        "110% of the region, where V rises for any policy": {"intensity": Fraction(110, 100)},
+        "servers lose r beta of the greatest weight, whatever arrives": {"arriving": False},
+    },
 )
-def proposition_4_5(level: Level, broken: str) -> Outcome:
-    runs, others, size = (14, 1, 3000) if level is Level.quick else (60, 3, 20_000)
+def proposition_4_5(
+    runs: int = 14,
+    others: int = 1,
+    jobs: int = 3000,
+    servers: int = 3,
+    load: Fraction = Fraction(97, 100),
+    states: int = 20,
+    *,
+    intensity: Fraction | None = None,
+    arriving: bool = True,
+) -> Outcome:
+    """Run from long queues, `load` in units of r beta of the boundary, and look at drifts where all servers serve."""
+    expect_number(runs, "runs", 2)
     instance = table_1(1)
-    space = additive_space(instance)
-    normal = CapacityProgram(instance).intensity().prices
+    space, normal = additive_space(instance), CapacityProgram(instance).intensity().prices
     generator, good, parts, serving = np.random.default_rng(45), True, [], []
-    overload = broken.startswith("110%")
     decisions = Decisions(len(ORACLES) * (1 + others))
     for oracle in ORACLES:
         r = ratio_of(space, oracle)
         beta = _dyadic_beta(r)
         share = r * beta  # r beta of the region is claimed
-        z = Fraction(110, 100) if overload else Fraction(97, 100) * share
+        z = load * share if intensity is None else intensity
         loaded = table_1(z)
         drifts = []
         for direction in (np.array(normal, float), *generator.dirichlet(np.ones(3), others)):
-            queues = [int(size * x) for x in direction / direction.sum()]
-            drifts.append(decisions.mean(_interval_drift(loaded, beta, oracle, queues, runs)))
+            queues = [int(jobs * x) for x in direction / direction.sum()]
+            drifts.append(decisions.mean(_interval_drift(loaded, servers, beta, oracle, queues, runs)))
         good &= max(d.high for d in drifts) < 0
-        system = Algorithm1(loaded, 3, beta, oracle)
-        margin = share if broken.startswith("servers") else share - z
-        tried = [_falls(system, margin, queues) for queues in generator.integers(0, 3000, (20, 3)).tolist()]
+        system, margin = Algorithm1(loaded, servers, beta, oracle), share - z * arriving
+        tried = [_falls(system, margin, queues) for queues in generator.integers(0, jobs, (states, 3)).tolist()]
         falls = [fall for fall in tried if fall is not None]
         good &= 2 * len(falls) > len(tried) and all(falls)
         serving.append(f"{sum(falls)} of {len(falls)}")
         parts.append(f"{oracle}: " + ", ".join(shown(drift, 3) for drift in drifts))
+    offered = f"{float(load):g} r beta" if intensity is None else f"{float(intensity):g}"
     computed = (
-        f"(V(NT) - V(0)) / (NT sum Q), z = {'1.1' if overload else '0.97 r beta'}: {'; '.join(parts)}; {decisions}, "
+        f"(V(NT) - V(0)) / (NT sum Q), z = {offered}: {'; '.join(parts)}; {decisions}, "
         f"{runs} runs each, seed 45; A V is below the bound in {', '.join(serving)} states whose servers all serve"
     )
     return Outcome(computed, bool(good))
@@ -155,6 +178,16 @@ def _falls(system: Algorithm1, margin: Fraction, queues: list[int]) -> bool | No
 SCALE = 1e6
 
 
+def _escape(instance: Instance) -> NDArray[np.float64]:
+    """Return the velocity of queues outside the region."""
+    return np.array([float(v) for v in escape_velocity(instance)])
+
+
+def _escape_in_plain_distance(instance: Instance) -> NDArray[np.float64]:
+    """Return the velocity by the distance to the region in sqrt(sum x_j^2), without the service rates."""
+    return _escape(with_rates(instance, [1] * len(instance.types))) * MaxWeight(instance).service
+
+
 @claim(
     "supportable",
     "The fluid queues of max-weight drain from any start just if the workload is strictly inside the region: random "
@@ -163,29 +196,39 @@ SCALE = 1e6
     source="Section 2",
     printed="the set of supportable workloads is the interior of C",
     evidence=Evidence.numeric,
-    breaks=("the distance is taken in sqrt(sum x_j^2)", "the workload inside is at 1.01 of the boundary"),
+    full={"count": 400, "starts": 5},
+    controls={
+        "the distance is taken in sqrt(sum x_j^2)": {"velocity": _escape_in_plain_distance},
+        "the workload inside is at 1.01 of the boundary": {"inside": Fraction(101, 100)},
+    },
 )
-def supportable(level: Level, broken: str) -> Outcome:
-    count, starts = (25, 2) if level is Level.quick else (400, 5)
-    generator, good, latest = np.random.default_rng(31), 0, 0.0
+def supportable(
+    count: int = 25,
+    starts: int = 2,
+    inside: Fraction = Fraction(98, 100),
+    outside: Fraction = Fraction(102, 100),
+    *,
+    velocity: Callable[[Instance], NDArray[np.float64]] = _escape,
+) -> Outcome:
+    """Follow fluid queues; `inside` and `outside` are traffic intensities."""
+    expect_number(count, "count", 1)
+    if outside <= 1 or inside <= 0:
+        raise InputError(f"inside, outside: expected intensities above 0 and above 1, got {inside} and {outside}")
+    generator, good, latest, span = np.random.default_rng(31), 0, 0.0, 100.0
     for instance in loaded_instances(count, 31):
-        first = 101 if broken.startswith("the workload") else 98
-        inside, outside = (scaled(instance, Fraction(n, 100)) for n in (first, 102))
-        region = region_facets(inside)
-        rate = decay_rate(inside, region)
-        plain = with_rates(outside, [1] * len(outside.types))
-        away = np.array([float(v) for v in escape_velocity(plain if broken.startswith("the distance") else outside)])
-        away *= MaxWeight(outside).service if broken.startswith("the distance") else 1.0
-        fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
-        straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]  # from empty queues
+        lighter, heavier = (scaled(instance, z) for z in (inside, outside))
+        region = region_facets(lighter)
+        rate, away = decay_rate(lighter, region), velocity(heavier)
+        fine = rate is not None and region.intensity(heavier.workload) == outside
+        straight = queue_path(MaxWeight(heavier), np.zeros(len(away)), span).queues[-1]  # from empty queues
         fine &= bool(away.any()) and bool(np.abs(straight - span * away).max() < 1e-6 * span)
         for queues in generator.uniform(0, 3, (starts, len(away))):
-            longest = norm(inside, queues) / float(rate or 1)
-            drained = queue_path(MaxWeight(inside), queues, 2 * longest).drained
+            longest = norm(lighter, queues) / float(rate or 1)
+            drained = queue_path(MaxWeight(lighter), queues, 2 * longest).drained
             fine &= drained is not None and drained <= longest * (1 + 1e-7)
             latest = max(latest, (drained or 0.0) / longest)
-            end = queue_path(MaxWeight(outside), queues, span)
-            fine &= end.drained is None and norm(outside, end.queues[-1] - straight) <= norm(outside, queues) + 1e-6
+            end = queue_path(MaxWeight(heavier), queues, span)
+            fine &= end.drained is None and norm(heavier, end.queues[-1] - straight) <= norm(heavier, queues) + 1e-6
         good += fine
     computed = f"{good} of {count} instances, {starts} starts each; latest at {latest:.3f} of |q| / distance"
     return Outcome(computed, good == count)
@@ -202,49 +245,66 @@ def supportable(level: Level, broken: str) -> Outcome:
     source="Theorem 3.1",
     printed="the algorithm can support any workload in the interior of r beta C, 0 < beta < r",
     evidence=Evidence.numeric,
-    breaks=("servers keep 3/4 of beta", "the fluid is that of r = 1 for every oracle"),
+    tiny={"draws": 5},
+    full={"count": 60, "draws": 200, "paths": 20},
+    controls={
+        "servers keep 3/4 of beta": {"stay": Fraction(3, 4)},
+        "the fluid is that of r = 1 for every oracle": {"ratio": Fraction(1)},
+    },
 )
-def theorem_3_1(level: Level, broken: str) -> Outcome:
-    count, draws, paths = (4, 20, 1) if level is Level.quick else (60, 200, 20)
+def theorem_3_1(
+    count: int = 4,
+    draws: int = 20,
+    paths: int = 1,
+    beta: Fraction = BETA,
+    load: Fraction = Fraction(95, 100),
+    *,
+    stay: Fraction = Fraction(1),
+    ratio: Fraction | None = None,
+) -> Outcome:
+    """Look at fluid drifts; `beta` is a share of r, and `load` one of r beta of the boundary.
+
+    Servers stay from `stay` beta on; `ratio` is the r of the fluid, by default the one that is proven for the oracle.
+    """
+    expect_number(count, "count", 1)
+    if not 0 < beta <= 1 or not 0 < load < 1:
+        raise InputError(f"beta, load: expected shares above 0, the second below 1, got {beta} and {load}")
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in loaded_instances(count, 33, fitting=True):
         space = additive_space(instance)
         rows, support = feasible(space), Support(instance)
         for name in RULES:
             rule = oracles.oracle(space, name)
-            beta = rule.ratio * BETA
-            share = rule.ratio * beta  # r beta, the part of the region that is claimed
-            kept = beta * Fraction(3, 4) if broken.startswith("servers") else beta
-            if broken.startswith("the fluid"):
-                share = BETA
-            loaded = scaled(instance, share * Fraction(95, 100))
+            share = (ratio or rule.ratio) ** 2 * beta  # r beta, the part of the region that is claimed
+            loaded = scaled(instance, share * load)
             z = traffic_intensity(loaded)
             normal = CapacityProgram(loaded).intensity().prices
             fine = True
             for queues in [list(normal), *generator.integers(0, 10**6, (draws, len(rows[0]))).tolist()]:
                 weights, asked = rows @ np.array(queues), int(rule(queues) @ np.array(queues))
-                lightest = min(int(w) for w in weights if w >= kept * asked)  # that (5) lets a server keep
+                limit = stay * rule.ratio * beta * asked
+                lightest = min(int(w) for w in weights if w >= limit)  # that (5) lets a server keep
                 arriving = total(q * rho for q, rho in zip(queues, loaded.workload, strict=True))
                 fine &= arriving - lightest <= -(share - z) * int(weights.max())
             between = scaled(instance, (share + 1) / 2)  # beyond r beta, inside the region
             offered = total(q * rho for q, rho in zip(normal, between.workload, strict=True))
             uncovered += offered > share * support.value(normal)
             if number // len(RULES) >= count - paths:
-                fine &= _halves(instance, name)
+                fine &= _halves(instance, name, beta)
             good += fine
             number += 1
     computed = f"{good} of {number} pairs of server and oracle; guaranteed drift positive between for {uncovered}"
     return Outcome(computed, good == number == uncovered)
 
 
-def _halves(instance: Instance, name: str) -> bool:
+def _halves(instance: Instance, name: str, part: Fraction) -> bool:
     """Decide whether ``|q|`` halves in time, in explicit steps of a server that changes only when (5) makes it.
 
     With ``|q|' <= -rate`` and ``|lambda - mu k| <= G``, a step of ``rate |q| / G^2`` takes a share ``(rate / G)^2``
-    of ``|q|^2`` at least; the workload is half of r beta of the boundary.
+    of ``|q|^2`` at least; the workload is half of r beta of the boundary, beta being a `part` of r.
     """
     rule = oracles.oracle(instance.pools[0].space, name)
-    beta = rule.ratio * BETA
+    beta = rule.ratio * part
     share = rule.ratio * beta
     half = scaled(instance, share / 2)
     model, rate = MaxWeight(half), guaranteed_rate(half, share)
@@ -255,8 +315,8 @@ def _halves(instance: Instance, name: str) -> bool:
         best = rule((queues * SCALE).astype(np.int64))
         if float(kept @ queues) < float(beta) * float(best @ queues):
             kept = best
-        width = rate * norm(half, queues) / fastest**2
-        queues = np.maximum(queues + width * (model.arrivals - model.service * kept), 0.0)
+        types = rate * norm(half, queues) / fastest**2
+        queues = np.maximum(queues + types * (model.arrivals - model.service * kept), 0.0)
     return norm(half, queues) <= norm(half, np.ones(len(queues))) * (1 + 1e-3) / 2
 
 
@@ -286,15 +346,18 @@ def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMov
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("the third type has one unit, so that it fits every server",),
+    full={"lengths": 12},
+    controls={"the third type has one unit, so that it fits every server": {"third": 1}},
 )
-def lemma_4_1(level: Level, broken: str) -> Outcome:
-    sizes = [[1], [1], [1 if broken else 2]]
-    instance = pooled([(1, [1]), (1, [2])], sizes, workload=[1, 1, 1])
-    lengths = [10**e for e in (range(1, 7) if level is Level.quick else range(1, 13))]
-    stalled = [n for n in lengths if _stalls_after_four(Algorithm1(instance, 2, Fraction(1, 2)), n)]
-    computed = f"stalls after a move of 2 for {len(stalled)} of {len(lengths)} lengths of the queue, to {lengths[-1]:,}"
-    return Outcome(computed, len(stalled) < len(lengths))
+def lemma_4_1(lengths: int = 6, third: int = 2, beta: Fraction = Fraction(1, 2)) -> Outcome:
+    """Try queues of 10, 100, ... jobs of the third type, of `third` units."""
+    expect_number(lengths, "lengths", 1, 15)
+    expect_number(third, "third", 1)
+    instance = pooled([(1, [1]), (1, [max(2, third)])], [[1], [1], [third]], workload=[1, 1, 1])
+    queues = [10**e for e in range(1, lengths + 1)]
+    stalled = [n for n in queues if _stalls_after_four(Algorithm1(instance, 2, beta), n)]
+    computed = f"stalls after a move of 2 for {len(stalled)} of {lengths} lengths of the queue, to {queues[-1]:,}"
+    return Outcome(computed, len(stalled) < lengths)
 
 
 def _stalls_after_four(system: Algorithm1, long: int) -> bool:
@@ -317,39 +380,55 @@ def _stalls_after_four(system: Algorithm1, long: int) -> bool:
         "norm Euclidean; C = C_a / sqrt(J)"
     ),
     evidence=Evidence.certified,
-    breaks=("C larger by a hundredth", "C is at least 3 (r - beta) / K", "jobs that start do not count as a move"),
+    full={"count": 60, "events": 1000},
+    controls={
+        "C larger by a hundredth": {"larger": Fraction(101, 100)},
+        "C is at least 3 (r - beta) / K": {"at_least": 3},
+        "jobs that start do not count as a move": {"starts": False},
+    },
 )
-def lemma_4_1_every_type_fits(level: Level, broken: str) -> Outcome:
-    count, events = (9, 60) if level is Level.quick else (60, 1000)
-    generator, light, closest, least = np.random.default_rng(41), 0, Fraction(10**6), Fraction(10**6)
-    tried = attained = within = 0
-    for seed, (instance, oracle) in enumerate(
-        zip(random_instances(generator, count, _is_small), cycle(ORACLES), strict=False)
-    ):
-        space = additive_space(instance)
-        r, beta, found = _cone_of(space, oracle)
-        if found is None:
+def lemma_4_1_every_type_fits(
+    count: int = 9, events: int = 60, *, larger: Fraction = Fraction(1), at_least: int = 1, starts: bool = True
+) -> Outcome:
+    """Compute C on random servers, of which few have one, and look for shorter moves in simulated states."""
+    expect_number(count, "count", 1)
+    generator, moves, least = np.random.default_rng(41), list[tuple[int, int, Fraction]](), list[Fraction]()
+    attained, servers = 0, random_instances(generator, count, _is_small)
+    for seed, (instance, oracle) in enumerate(zip(servers, cycle(ORACLES), strict=False)):
+        r, beta, cone = _cone_of(additive_space(instance), oracle)
+        if cone is None:
             continue
-        claimed = found.constant * (Fraction(101, 100) if broken.startswith("C larger") else 1)
-        least_claimed = (r - beta) / max_jobs(instance) * (3 if broken.startswith("C is") else 1)
-        attained += claimed >= least_claimed and _lightened(found, beta) > claimed
-        tried += 1
-        least = min(least, found.constant)
+        attained += (
+            cone.constant * larger >= at_least * (r - beta) / max_jobs(instance)
+            and _lightened(cone, beta) > cone.constant * larger
+        )
+        least.append(cone.constant)
         system = Algorithm1(instance.with_workload([Fraction(3)] * len(instance.types)), 2, beta, oracle)
         start = generator.integers(0, 12, len(instance.types)).tolist()
-        for state, taken in islice(system.periods(start, seed), events):
-            for server in np.flatnonzero((state.active == 1) & ~system.serving(state)):
-                change = state.waiting - taken[server]
-                started = 0 if broken.startswith("jobs") else max(0, int(-change.min()))
-                size = max(0, int(change.max())) + started
-                closest = min(closest, Fraction(size, max(1, int(taken[server].max()))) / found.constant)
-                within += size < claimed * int(taken[server].max())
-                light += 1
-    computed = (
-        f"{attained} of {tried} servers attain C, the least {text(least)}; {light} times too light, {within} of them "
-        f"within C, the first after {float(closest):.3g} C"
+        moves += [(*move, cone.constant) for move in _moves_to_too_light(system, start, seed, events, starts=starts)]
+    within = sum(size < c * larger * longest for size, longest, c in moves)
+    closest = min(
+        (Fraction(size, max(1, longest)) / constant for size, longest, constant in moves), default=Fraction(0)
     )
-    return Outcome(computed, attained == tried and not within and light > 0)
+    computed = (
+        f"{attained} of {len(least)} servers attain C, the least {text(min(least))}; {len(moves)} times too light, "
+        f"{within} of them within C, the first after {float(closest):.3g} C"
+    )
+    return Outcome(computed, attained == len(least) and not within and len(moves) > 0)
+
+
+def _moves_to_too_light(
+    system: Algorithm1, start: list[int], seed: int, events: int, *, starts: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield max A + max D, in simulated states with a server that is too light, and max Q when it began.
+
+    Where jobs that start do not count, D is left out.
+    """
+    for state, taken in islice(system.periods(start, seed), events):
+        for server in np.flatnonzero((state.active == 1) & ~system.serving(state)):
+            change = state.waiting - taken[server]
+            started = max(0, int(-change.min())) if starts else 0
+            yield max(0, int(change.max())) + started, int(taken[server].max())
 
 
 def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
@@ -373,15 +452,15 @@ def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.proof_step,
-    breaks=("only two types",),
+    controls={"only two types": {"types": 2}},
 )
-def lemma_4_1_angle(level: Level, broken: str) -> Outcome:
+def lemma_4_1_angle(types: int = 3, beta: Fraction = Fraction(1, 2)) -> Outcome:
     """Compare squares of the distance to the hyperplane of (9) and of what (11) allows."""
-    width, beta = (2 if broken else 3), Fraction(1, 2)
-    first, second = ((1, *(0,) * (width - 1)), (0, 1, *(0,) * (width - 2)))
+    expect_number(types, "types", 2)
+    first, second = ((1, *(0,) * (types - 1)), (0, 1, *(0,) * (types - 2)))
     gap = [a - beta * b for a, b in zip(first, second, strict=True)]
     distance = total(gap) ** 2 / total(g * g for g in gap)
-    allowed = angle_constant(first, second, beta) * width
+    allowed = angle_constant(first, second, beta) * types
     holds = distance >= allowed
     computed = f"(distance / n)^2 = {text(distance)}, (sin(x) ||Q|| / n)^2 = {text(allowed)}"
     return Outcome(computed, holds)
@@ -401,21 +480,21 @@ def lemma_4_1_angle(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.proof_step,
-    breaks=("the third type is left out",),
+    controls={"the third type is left out": {"types": 2}},
 )
-def lemma_4_1_constant(level: Level, broken: str) -> Outcome:
-    """Compare squares of moves that make it too light and of C ||Q||."""
-    beta, width = Fraction(19, 20), 2 if broken else 3
-    instance, taken = additive([7], [[3], [1], [7]][:width], workload=[1] * width), (2, 1, 0)[:width]
+def lemma_4_1_constant(*, types: int = 3) -> Outcome:
+    """Compare squares of moves that make it too light and of C ||Q||, for the first types."""
+    beta = Fraction(19, 20)
+    instance, taken = additive([7], [[3], [1], [7]][:types], workload=[1] * types), (2, 1, 0)[:types]
     rows = [tuple(k) for k in feasible(instance.pools[0].space).tolist() if any(k)]
     rivals = [k for k in rows if np.linalg.matrix_rank([k, taken]) == 2]
-    square = min(angle_constant(taken, k, beta) for k in rivals) / width  # of C as printed
-    queues, move = [Fraction(3, 7), Fraction(1, 7), Fraction(1)][:width], Fraction(1, 113)
+    square = min(angle_constant(taken, k, beta) for k in rivals) / types  # of C as printed
+    queues, move = [Fraction(3, 7), Fraction(1, 7), Fraction(1)][:types], Fraction(1, 113)
     after = [q + (move if j == 1 else 0) for j, q in enumerate(queues)]
     weights = [[total(n * q for n, q in zip(k, at, strict=True)) for k in (taken, *rivals)] for at in (queues, after)]
     assert weights[0][0] == max(weights[0])
     assert weights[1][0] == beta * max(weights[1])
-    waiting = [6001, 2000, 14000][:width]
+    waiting = [6001, 2000, 14000][:types]
     walked = _walked(Algorithm1(instance, 1, beta), waiting, taken, 125)
     allowed, long = (square * total(Fraction(q) ** 2 for q in at) for at in (queues, waiting))  # squares of C ||Q||
     holds = allowed <= move**2 or long <= walked**2  # both moves are too short for what is printed

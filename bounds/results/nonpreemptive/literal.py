@@ -1,13 +1,14 @@
-"""The policies of the non-preemptive paper as the text gives them: lists, all configurations, no simulator's code.
+"""Algorithm 1 of the non-preemptive paper as the text gives it: lists, all configurations, no simulator's code.
 
-Claims and tests replay them event by event beside the policies of `fluid.simulation.queue.policies`. A break makes one
-step wrong, by its name.
+A claim and tests replay it event by event beside the policy of `fluid.simulation.queue.policies`. The tests transcribe
+the policies that the paper compares itself with on the same loop.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import tanh
 from typing import Any
@@ -17,11 +18,6 @@ import numpy as np
 Job = tuple[float, int, float]
 """Arrival, type, time in service."""
 
-STALE, TAKES = "the configuration of the first server decides who stalls", "a stalled server goes on taking jobs"
-BUSY = "a server renews as soon as the new configuration holds its jobs"
-STEADY = "queues sample servers at a rate that does not grow with them"
-"""The breaks of Algorithm 1, of max-weight at local refresh times, and of randomized sampling."""
-
 
 class Server:
     """A server: what it may hold, what it holds, what it is to hold."""
@@ -29,7 +25,6 @@ class Server:
     def __init__(self, capacity: Sequence[int], demands: Sequence[Sequence[int]]) -> None:
         self.capacity, self.demands = capacity, demands
         self.holds = [0] * len(demands)
-        self.tokens = [0] * len(demands)
         self.slots = [0] * len(demands)
         self.active = self.used = True
         most = [min(c // d for c, d in zip(capacity, row, strict=True) if d) for row in demands]
@@ -61,48 +56,49 @@ class Server:
         return tuple(k)
 
 
-class Literal:
+class Transcription(ABC):
     """An event-driven simulation of one policy; `starts` lists (time, type, server).
 
     Parameters
     ----------
-    policy : str
-        Its name, as the simulator has it.
     servers : sequence of pairs
         Capacity and demands of each server.
     service_rates : sequence of float
-    options : dict
-        Of the policy.
+    options : mapping
+        Of the policy, as the simulator has them.
     draws : numpy.random.Generator
         For the clocks of a policy that has some.
-    broken : str
-        A break, or empty.
     """
 
     def __init__(
         self,
-        policy: str,
         servers: Sequence[tuple[Sequence[int], Sequence[Sequence[int]]]],
         service_rates: Sequence[float],
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         draws: np.random.Generator,
-        broken: str = "",
     ) -> None:
-        self.broken = broken
-        self.policy, self.options, self.draws, self.rates = policy, options, draws, service_rates
+        self.options, self.draws, self.rates = options, draws, service_rates
         self.servers = [Server(*server) for server in servers]
         self.queues: list[deque[Job]] = [deque() for _ in service_rates]
-        self.tokens: list[list[int]] = [[] for _ in service_rates]
         self.in_service: list[tuple[float, int, int, int]] = []  # end, order, type, server
         self.now, self.order = 0.0, 0
         self.starts: list[tuple[float, int, int]] = []
-        self.once = options.get("renewal") == "on-emptying"
-        if policy == "nonpreemptive" or self.once:
-            for server in self.servers:
-                if options.get("start") == "at-once":
-                    server.slots = list(server.best(self.waiting, self.oracle))
-                else:
-                    server.active = server.used = False
+
+    @abstractmethod
+    def arrive(self, job: Job) -> None:
+        """Do what the policy does at an arrival."""
+
+    @abstractmethod
+    def depart(self, j: int, number: int) -> None:
+        """Do what the policy does after a job of a type has left a server."""
+
+    def clocks(self) -> list[float]:
+        """Return the rates of the policy's clocks."""
+        return []
+
+    def ring(self, k: int) -> None:
+        """Do what the policy does when a clock rings."""
+        raise NotImplementedError
 
     @property
     def waiting(self) -> list[int]:
@@ -151,51 +147,16 @@ class Literal:
                     k += 1
                 self.ring(k)
 
-    def clocks(self) -> list[float]:
-        """Return the rates of a policy's clocks."""
-        if self.policy != "randomized-sampling":
-            return []
-        sampling, expiry = self.options.get("sampling", 1.0), self.options.get("expiry", 1.0)
-        grows = self.broken != STEADY
-        return [sampling * mu * (1 + grows * n) for mu, n in zip(self.rates, self.waiting, strict=True)] + [
-            expiry * mu * len(tokens) for mu, tokens in zip(self.rates, self.tokens, strict=True)
-        ]
-
-    def ring(self, k: int) -> None:
-        """Sample a server for a type, or let a token expire (randomized sampling)."""
-        types = len(self.queues)
-        if k >= types:
-            self.take_token(k - types)
-            return
-        number = int(self.draws.random() * len(self.servers))
-        server = self.servers[number]
-        reserved = [a + b + (j == k) for j, (a, b) in enumerate(zip(server.holds, server.tokens, strict=True))]
-        if server.can_hold(reserved):
-            if self.queues[k]:
-                self.start(self.queues[k].popleft(), number)
-            else:
-                server.tokens[k] += 1
-                self.tokens[k].append(number)
-
-    def take_token(self, j: int) -> int:
-        """Remove a token of a type at random; return its server."""
-        chosen = int(self.draws.random() * len(self.tokens[j]))
-        number = self.tokens[j][chosen]
-        self.tokens[j][chosen] = self.tokens[j][-1]
-        self.tokens[j].pop()
-        self.servers[number].tokens[j] -= 1
-        return number
+    def takes_jobs(self, server: Server) -> bool:
+        """Return whether jobs may start in the empty slots of a server."""
+        return server.active
 
     def first_slot(self, j: int) -> int | None:
         """Return the first active server with an empty slot for a type."""
         for number, server in enumerate(self.servers):
-            if (server.active or self.broken == TAKES) and server.slots[j] > server.holds[j]:
+            if self.takes_jobs(server) and server.slots[j] > server.holds[j]:
                 return number
         return None
-
-    def unused(self, j: int) -> list[int]:
-        """Return the servers never active that can hold a type, pool by pool."""
-        return [number for number, server in enumerate(self.servers) if not server.used and server.most[j]]
 
     def fill(self, number: int) -> None:
         """Fill the empty slots of a server from the queues."""
@@ -204,48 +165,46 @@ class Literal:
             while server.holds[j] < server.slots[j] and queue:
                 self.start(queue.popleft(), number)
 
-    def arrive(self, job: Job) -> None:
-        """Algorithm 1, an arrival: the first empty slot, else the queue."""
-        j = job[1]
-        self.queues[j].append(job)
-        if self.policy == "randomized-sampling":
-            if self.tokens[j]:
-                self.start(self.queues[j].popleft(), self.take_token(j))
-            return
-        slot = self.first_slot(j)
-        if slot is not None:
-            self.start(self.queues[j].popleft(), slot)
-        elif self.policy == "nonpreemptive" or self.once:
-            for number in self.unused(j):
-                if not self.queues[j]:
-                    break
-                server = self.servers[number]
+    def rest(self) -> None:
+        """Let servers begin when a job first needs them, or at once, with configurations for empty queues."""
+        for server in self.servers:
+            if self.options.get("start") == "at-once":
+                server.slots = list(server.best(self.waiting, self.oracle))
+            else:
+                server.active = server.used = False
+
+    def begin_unused(self, j: int) -> None:
+        """Let servers that were never active begin for a type, pool by pool, while jobs of it wait."""
+        for number, server in enumerate(self.servers):
+            if self.queues[j] and not server.used and server.most[j]:
                 server.slots = list(server.best(self.waiting, self.oracle))
                 server.active = server.used = True
                 self.fill(number)
-        elif self.policy == "max-weight-local":
-            for number, server in enumerate(self.servers):
-                if not any(server.holds) and server.most[j]:
-                    server.slots = list(server.best(self.waiting, self.oracle))
-                    self.fill(number)
-                    break
+
+
+class Algorithm1(Transcription):
+    """Algorithm 1, with the options of Sections 6.2 to 6.4."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.rest()
+
+    def arrive(self, job: Job) -> None:
+        """Take the first empty slot, else wait (lines 1 to 3)."""
+        j = job[1]
+        self.queues[j].append(job)
+        slot = self.first_slot(j)
+        if slot is not None:
+            self.start(self.queues[j].popleft(), slot)
+        else:
+            self.begin_unused(j)
 
     def depart(self, j: int, number: int) -> None:
-        """Algorithm 1, a departure: (5) decides whether the server stalls; an empty one begins anew."""
+        """Decide by (5) whether the server stalls; an empty one begins anew (lines 4 to 15)."""
         server = self.servers[number]
-        if self.policy == "randomized-sampling":
-            return
-        if self.policy == "max-weight-local":
-            best = server.best(self.waiting, self.oracle)
-            held_by_best = all(a <= b for a, b in zip(server.holds, best, strict=True))
-            if not any(server.holds) or (self.broken == BUSY and held_by_best):
-                server.slots = list(best)
-            self.fill(number)
-            return
         if server.active:
             best = server.best(self.waiting, self.oracle)
-            compared = self.servers[0] if self.broken == STALE else server
-            if self.weight(compared.slots) < self.beta() * self.weight(best):
+            if self.weight(self.compared(server).slots) < self.beta() * self.weight(best):
                 server.active = False
             elif self.queues[j]:
                 self.start(self.queues[j].popleft(), number)
@@ -256,6 +215,10 @@ class Literal:
                 server.active = True
                 server.slots = list(best)
                 self.fill(number)
+
+    def compared(self, server: Server) -> Server:
+        """Return the server whose configuration (5) compares when a job leaves a server: that server."""
+        return server
 
     def weight(self, k: Sequence[int]) -> int:
         """Return <k, Q>."""
@@ -269,3 +232,21 @@ class Literal:
         p, z = self.options.get("p", -0.05), self.options.get("z", 0.005)
         growing = p + (1 - p) * tanh(z * sum(self.waiting))
         return float(self.options.get("beta", 0.9) * growing * (1 - self.options.get("fall", 1.0) * share))
+
+
+class StaleConfiguration(Algorithm1):
+    """Algorithm 1 with a break: the configuration of the first server decides who stalls."""
+
+    def compared(self, server: Server) -> Server:
+        """Return the first server."""
+        del server
+        return self.servers[0]
+
+
+class StalledTakesJobs(Algorithm1):
+    """Algorithm 1 with a break: a stalled server goes on taking jobs."""
+
+    def takes_jobs(self, server: Server) -> bool:
+        """Return that they may."""
+        del server
+        return True

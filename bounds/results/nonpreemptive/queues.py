@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
+import numpy as np
+
+from bounds.claims import Evidence, Outcome, claim
+from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, THIRD_FRESH_SEED, Decisions
 from bounds.results.nonpreemptive.settings import NAMES, example_1, example_2, table_1
 from bounds.results.reproduction import mean_queues_chart, reproduction
 from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
 from bounds.views.panels import Chart, Curve, Panel
 from bounds.views.simulation import curve_of
+from fluid.chains.steps import ContinuousSteps
 from fluid.simulation.arrivals import ArrivalLaw, Law
+from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
+from fluid.simulation.state import Setting
+from theory.errors import expect_number
 from theory.instance import Instance, pooled
 
 INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs; the paper prints no variance
@@ -27,29 +35,41 @@ INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs;
     "times, in both readings (choosing anew while the server is empty, or once when it becomes empty), by 3.56 - 2 = "
     "1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth of "
     "that.",
-    source="Example 1",
+    source="Example 1, Figure 3, Remark 2",
     printed="the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues stable",
     evidence=Evidence.statistical,
-    breaks=(
-        "intensity 0.3, where small jobs come more slowly than (1, 2) serves them",
-        "Algorithm 1 never stalls, beta = 0",
-        "the server has 7 units",
-    ),
+    tiny={"until": 2000.0},
+    full={"until": 40_000.0},
+    controls={
+        "intensity 0.3, where small jobs come more slowly than (1, 2) serves them": {"intensity": Fraction(30, 100)},
+        "Algorithm 1 never stalls, beta = 0": {"beta": Fraction(0)},
+        "the server has 7 units": {"capacity": 7},
+    },
 )
-def example_1_queues(level: Level, broken: str) -> Outcome:
-    instance = example_1(Fraction(30 if broken.startswith("intensity") else 89, 100))
-    if broken.startswith("the server"):
-        instance = pooled([(1, [7])], [[4], [1]], workload=instance.workload)
-    until = 4000.0 if level is Level.quick else 40_000.0
-    decisions, stalls = Decisions(3), {"beta": 0} if broken.startswith("Algorithm") else {}
-    results = {}
-    for name, options in ((NAMES[0], stalls), (NAMES[1], {}), (NAMES[1], {"renewal": "on-emptying"})):
+def example_1_queues(
+    intensity: Fraction = Fraction(89, 100),
+    beta: Fraction = Fraction(9, 10),
+    capacity: int = 6,
+    until: float = 4000.0,
+    replications: int = 16,
+) -> Outcome:
+    """Simulate; the printed rates give a growth of 4 intensity - 2 where the server is caught in (1, 2)."""
+    expect_number(replications, "replications", 2)
+    instance = pooled([(1, [capacity])], [[4], [1]], workload=example_1(intensity).workload)
+    cases: tuple[tuple[str, dict[str, Any]], ...] = (
+        (NAMES[0], {"beta": beta}),
+        (NAMES[1], {}),
+        (NAMES[1], {"renewal": "on-emptying"}),
+    )
+    decisions, results = Decisions(len(cases)), {}
+    for name, options in cases:
         scenario = QueueScenario(instance, 1, until, until / 10, options=options)
-        results[" ".join([name, *map(str, options.values())])] = simulated(name, scenario, 16)
+        results[f"{name} {options.get('renewal', '')}".rstrip()] = simulated(name, scenario, replications)
     rates = {name: decisions.growth(result) for name, result in results.items()}
+    caught = float(4 * intensity - 2)
     ours, *local = rates.values()
     computed = ", ".join(f"{name} grows by {shown(rate, 3)}" for name, rate in rates.items())
-    holds = all(rate.low > 0 and rate.holds(1.56) for rate in local) and ours.high < 1.56 / 20
+    holds = all(rate.low > 0 and rate.holds(caught) for rate in local) and ours.high < caught / 20
     return Outcome(f"{computed}; {spent(decisions, *results.values())}", holds)
 
 
@@ -57,22 +77,95 @@ def example_1_queues(level: Level, broken: str) -> Outcome:
     "example-2-queues",
     "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling "
     "is more than five times that of Algorithm 1.",
-    source="Example 2",
+    source="Example 2, Figure 4",
     printed="G16 performs poorly although it theoretically converges; Algorithm 1 performs much better",
     evidence=Evidence.statistical,
-    breaks=("Algorithm 1 stands for randomized sampling", "all jobs and servers are of one unit"),
+    full={"until": 20_000.0},
+    controls={
+        "Algorithm 1 stands for randomized sampling": {"rival": NAMES[0]},
+        "all jobs and servers are of one unit": {"sizes": (1, 1, 1, 1)},
+    },
 )
-def example_2_queues(level: Level, broken: str) -> Outcome:
-    sizes = (1, 1, 1, 1) if broken.startswith("all") else (1, 2, 4, 8)
-    instance = example_2(Fraction(89, 100), sizes)
-    until = 3000.0 if level is Level.quick else 20_000.0
-    scenario, decisions = QueueScenario(instance, 4, until, until / 4), Decisions(2)
-    rival = NAMES[0] if broken.startswith("Algorithm") else NAMES[2]
-    sampling, ours = (simulated(name, scenario, 10) for name in (rival, NAMES[0]))
+def example_2_queues(
+    intensity: Fraction = Fraction(89, 100),
+    sizes: tuple[int, ...] = (1, 2, 4, 8),
+    times: int = 5,
+    until: float = 3000.0,
+    replications: int = 10,
+    *,
+    rival: str = NAMES[2],
+) -> Outcome:
+    """Simulate, and decide whether the rival's queue is more than `times` as long."""
+    expect_number(replications, "replications", 2)
+    expect_number(times, "times", 1)
+    scenario = QueueScenario(example_2(intensity, sizes), len(sizes), until, until / 4)
+    decisions = Decisions(2)
+    sampling, ours = (simulated(name, scenario, replications) for name in (rival, NAMES[0]))
     more = decisions.queue_order(sampling, ours)
-    far = more.low > 4 * ours.queue(decisions.level()).high
+    far = more.low > (times - 1) * ours.queue(decisions.level()).high
     computed = f"{mean_queues({rival: sampling, 'Algorithm 1': ours})}, more by {shown(more, 3)}"
     return Outcome(f"{computed}; {spent(decisions, sampling, ours)}", far)
+
+
+TAKEN: tuple[tuple[int, ...], ...] = ((1, 2), (0, 6))
+"""The configurations of Example 1 that Algorithm 1 takes in turn."""
+
+
+@claim(
+    "figure-3",
+    "The sawtooth of Algorithm 1 in Figure 3, whose curve is lost: Example 1 at intensity 0.89 with the options of "
+    "Section 7, from 60 large and 40 small jobs that wait. While the server is active with (1, 2) the total queue "
+    "grows, and with (0, 6) it falls, so it turns where the configuration is reset. That the queue of M14 goes to "
+    "infinity is example-1-queues.",
+    source="Figure 3",
+    printed="the sawtooth behavior under our algorithm indicates the configuration reset times (curve lost)",
+    evidence=Evidence.statistical,
+    tiny={"paths": 18, "events": 400},
+    full={"paths": 40, "events": 5000},
+    controls={
+        "intensity 0.4, where (1, 2) serves more than arrives": {"intensity": Fraction(4, 10)},
+        "Algorithm 1 never stalls, beta = 0": {"beta": Fraction(0)},
+    },
+)
+def figure_3(
+    intensity: Fraction = Fraction(89, 100), beta: Fraction = Fraction(9, 10), paths: int = 24, events: int = 800
+) -> Outcome:
+    """Follow paths of the policy's own functions, and add up changes of the queue and times by configuration."""
+    expect_number(paths, "paths", 2)
+    expect_number(events, "events", 1)
+    walked = [_changes(intensity, beta, events, path) for path in range(paths)]
+    decisions = Decisions(2)
+    mean_times = [sum(times[k] for _, times, _ in walked) / paths or 1.0 for k in TAKEN]
+    up, down = (
+        decisions.mean([changes[k] / mean for changes, _, _ in walked])
+        for k, mean in zip(TAKEN, mean_times, strict=True)
+    )
+    computed = (
+        f"the queue changes by {shown(up, 3)} per unit time with (1, 2) and by {shown(down, 3)} with (0, 6); "
+        f"{sum(resets for *_, resets in walked)} resets on {paths} paths of {events:,} events; {decisions}, seeds of "
+        f"({THIRD_FRESH_SEED}, path)"
+    )
+    return Outcome(computed, up.low > 0 and down.high < 0)
+
+
+def _changes(
+    intensity: Fraction, beta: Fraction, events: int, path: int
+) -> tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], float], int]:
+    """Return how much the queue changes by configuration on a path, for how long, and the number of resets."""
+    setting = Setting(example_1(intensity), 1, {"beta": beta})
+    moves, before = ContinuousSteps(rule := policy("nonpreemptive"), setting), rule.prepare(setting)
+    before.waiting[:] = [60, 40]
+    times, changes, resets = dict.fromkeys(TAKEN, 0.0), dict.fromkeys(TAKEN, 0), 0
+    walk = moves.walk(before, np.random.default_rng((THIRD_FRESH_SEED, path)))
+    for state, lasted, _ in islice(walk, events):
+        configuration = tuple(before.configuration[0].tolist())
+        renewed = bool((state.configuration != before.configuration).any())
+        resets += renewed
+        if before.active[0] and configuration in times:
+            times[configuration] += lasted
+            changes[configuration] += 0 if renewed else int(state.waiting.sum() - before.waiting.sum())
+        before = state
+    return changes, times, resets
 
 
 INTENSITY = Fraction(89, 100)
@@ -147,6 +240,11 @@ def runs_of(
     return results
 
 
+@lru_cache(maxsize=10)  # the claim and its controls look at the same runs
+def _runs_of_figure_5(intensity: Fraction, servers: int, law: Law, events: float) -> dict[str, QueueResult[Any]]:
+    return runs_of(table_1(intensity), servers, law, events, {}, replications=20, seed=SECOND_FRESH_SEED)
+
+
 @claim(
     "figure-5",
     "Types of Table 1, intensity 0.89, Poisson arrivals (full: and log-normal): from 20 to 200 servers the queue of "
@@ -156,23 +254,30 @@ def runs_of(
     source="Figure 5",
     printed="Algorithm 1 and M14 perform better as servers increase, unlike G16 (curves lost)",
     evidence=Evidence.statistical,
-    breaks=("Algorithm 1 and randomized sampling change places", "200 servers stand for 20 and 20 for 200"),
+    full={"servers": (20, 50, 100, 150, 200), "events": 1_000_000, "log_normal": True},
+    controls={
+        "Algorithm 1 and randomized sampling change places": {"falling": NAMES[2], "growing": NAMES[0]},
+        "200 servers stand for 20 and 20 for 200": {"servers": (200, 20)},
+    },
 )
-def figure_5(level: Level, broken: str) -> Outcome:
-    instance = table_1(Fraction(89, 100))
-    first_name, last_name = (NAMES[2], NAMES[0]) if broken.startswith("Algorithm") else (NAMES[0], NAMES[2])
-    servers = (20, 200) if level is Level.quick else (20, 50, 100, 150, 200)
-    events = 60_000 if level is Level.quick else 1_000_000
-    laws = (Law(),) if level is Level.quick else (Law(), INTERVALS)
+def figure_5(
+    servers: tuple[int, ...] = (20, 200),
+    intensity: Fraction = Fraction(89, 100),
+    events: int = 60_000,
+    log_normal: bool = False,
+    *,
+    falling: str = NAMES[0],
+    growing: str = NAMES[2],
+) -> Outcome:
+    """Compare the first and the last number of servers."""
+    expect_number(len(servers), "number of servers to compare", 2)
+    laws = (Law(), INTERVALS) if log_normal else (Law(),)
     decisions, good, parts = Decisions(4 * len(laws)), True, []
     for law in laws:
-        every = {
-            n: runs_of(instance, n, law, events, {}, replications=20, seed=SECOND_FRESH_SEED)
-            for n in (servers[::-1] if broken[:3] == "200" else servers)
-        }
+        every = {n: _runs_of_figure_5(intensity, n, law, events) for n in servers}
         first, *_, last = every.values()
-        ours, local, sampling = last[first_name], last[NAMES[1]], last[last_name]
-        falls, grows = decisions.queue_order(first[first_name], ours), decisions.queue_order(sampling, first[last_name])
+        ours, local, sampling = last[falling], last[NAMES[1]], last[growing]
+        falls, grows = decisions.queue_order(first[falling], ours), decisions.queue_order(sampling, first[growing])
         more = decisions.queue_order(sampling, ours)
         good &= min(falls.low, grows.low) > 0 and more.low > local.queue(decisions.level()).high
         parts += [f"{law.name}, {n} servers: {mean_queues(results)}" for n, results in every.items()]
@@ -189,29 +294,41 @@ def figure_5(level: Level, broken: str) -> Outcome:
     source="Figure 6",
     printed="M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
     evidence=Evidence.statistical,
-    breaks=("intensity 0.8 stands for 0.95", "Algorithm 1 never stalls, beta = 0"),
+    tiny={"events": 30_000, "begun": 60_000},
+    full={"events": 500_000, "begun": 400_000, "log_normal": True, "from_empty": True},
+    controls={
+        "intensity 0.8 stands for 0.95": {"high": Fraction(80, 100)},
+        "Algorithm 1 never stalls, beta = 0": {"beta": Fraction(0)},
+    },
 )
-def figure_6(level: Level, broken: str) -> Outcome:
-    high = Fraction(80 if broken.startswith("intensity") else 95, 100)
-    quick = level is Level.quick
-    short, begun = (60_000, 100_000) if quick else (500_000, 400_000)
-    options = {"beta": Fraction(0 if broken.startswith("Algorithm") else 98, 100)}
-    laws = (Law(),) if quick else (Law(), INTERVALS)
-    starts = [((200,) * 3, begun, 16)] if quick else [((200,) * 3, begun, 16), ((), 2_000_000, 64)]
+def figure_6(
+    low: Fraction = Fraction(80, 100),
+    high: Fraction = Fraction(95, 100),
+    beta: Fraction = Fraction(98, 100),
+    servers: int = 20,
+    events: int = 60_000,
+    begun: int = 100_000,
+    log_normal: bool = False,
+    from_empty: bool = False,
+) -> Outcome:
+    """Run `events` at the low intensity, and `begun` from long queues at the high one."""
+    options = {"beta": beta}
+    laws = (Law(), INTERVALS) if log_normal else (Law(),)
+    starts = [((200,) * 3, begun, 16), *([((), 2_000_000, 64)] if from_empty else [])]
     rivals = {law.name: NAMES[:2] if law == Law() else NAMES[:1] for law in laws}
     decisions = Decisions(sum(len(names) + 3 * len(starts) for names in rivals.values()))
     good, parts = True, []
     for law in laws:
-        low = runs_of(table_1(Fraction(80, 100)), 20, law, short, options, seed=FRESH_SEED)
-        good &= all(decisions.queue_order(low[NAMES[2]], low[name]).low > 0 for name in rivals[law.name])
-        parts.append(f"{law.name}, 0.8: {mean_queues(low)}")
-        for queue, events, runs in starts:
-            watched = runs_of(table_1(high), 20, law, events, options, NAMES[:2], runs, FRESH_SEED, queue)
+        light = runs_of(table_1(low), servers, law, events, options, seed=FRESH_SEED)
+        good &= all(decisions.queue_order(light[NAMES[2]], light[name]).low > 0 for name in rivals[law.name])
+        parts.append(f"{law.name}, {float(low):g}: {mean_queues(light)}")
+        for queue, length, runs in starts:
+            watched = runs_of(table_1(high), servers, law, length, options, NAMES[:2], runs, FRESH_SEED, queue)
             ours, local = (decisions.growth(watched[name]) for name in NAMES[:2])
             good &= local.low > max(0, ours.high)
             good &= decisions.queue_order(watched[NAMES[1]], watched[NAMES[0]]).low > 0
             parts.append(f"{float(high):g} from {sum(queue)} jobs: {mean_queues(watched)}")
-            parts.append(f"growth {shown(local, 3)} and {shown(ours, 3)}, {runs} replications of {events:,} events")
+            parts.append(f"growth {shown(local, 3)} and {shown(ours, 3)}, {runs} replications of {length:,} events")
     return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from bounds import checker
 from bounds.certificates.region import region_certificate
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import additive_space, fits_everywhere, random_instance, random_instances
 from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPES
 from bounds.results.nonpreemptive.settings import table_1 as ec2
 from bounds.results.reproduction import drawing, reproduction
 from bounds.views.panels import Cells, Chart, Curve, Panel
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import max_weight, maximal, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
 from theory.numbers import text, total
@@ -28,7 +29,8 @@ from theory.region.worst_case import worst_weights
 
 FOUR_AND_ONE = additive([6], [[4], [1]], workload=["1/4", "1/4"])  # jobs of 4 and of 1 on a server of 6
 
-NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]  # its configurations but the empty one
+NOT_EMPTY = tuple((a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6)
+"""Its configurations but the empty one."""
 
 
 def _servers(count: int, seed: int) -> list[Instance]:
@@ -47,13 +49,20 @@ def _servers(count: int, seed: int) -> list[Instance]:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.number,
-    breaks=("the empty configuration belongs to the hull",),
+    controls={"the empty configuration belongs to the hull": {"configurations": ((0, 0), *NOT_EMPTY)}},
 )
-def region_2(level: Level, broken: str) -> Outcome:
-    z, jobs = CapacityProgram(FOUR_AND_ONE).intensity().value, total(FOUR_AND_ONE.workload)
-    least = 0 if broken else min(map(sum, NOT_EMPTY))
+def region_2(
+    workload: tuple[Fraction, ...] = (Fraction(1, 4), Fraction(1, 4)),
+    *,
+    configurations: tuple[tuple[int, ...], ...] = NOT_EMPTY,
+) -> Outcome:
+    """Compare what is supportable with the interior of the hull: the part of C with the least number of jobs."""
+    if len(workload) != 2 or min(workload) <= 0:
+        raise InputError(f"workload: expected two numbers above 0, got {len(workload)}")
+    z, jobs = CapacityProgram(FOUR_AND_ONE).intensity(workload).value, total(workload)
+    least = min(map(sum, configurations))
     computed = f"traffic intensity {text(z)}, jobs {text(jobs)}, least number in the hull {least}"
-    return Outcome(computed, (z < 1) == (jobs >= least))
+    return Outcome(computed, (z < 1) == (z < 1 and jobs > least))
 
 
 @claim(
@@ -65,16 +74,15 @@ def region_2(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.boundary,
-    breaks=("only functions that grow with every job separate",),
+    controls={"only functions that grow with every job separate": {"sign": -1}},
 )
-def maximal_same_hull(level: Level, broken: str) -> Outcome:
+def maximal_same_hull(*, sign: int = 1) -> Outcome:
     """Find a configuration that a linear function separates from the maximal ones.
 
     The least number of jobs of a maximal configuration against that of all but the empty one.
     """
     tops = [tuple(map(int, k)) for k in maximal(FOUR_AND_ONE.pools[0].space)]
     assert sorted(tops) == [(0, 6), (1, 2)]
-    sign = -1 if broken else 1
     least = [min(sign * sum(k) for k in rows) for rows in (tops, NOT_EMPTY)]
     computed = f"least jobs: {least[0]} over the maximal {tops}, {least[1]} over all but the empty"
     return Outcome(computed, least[0] == least[1])
@@ -87,26 +95,29 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
     source="Section 6.1",
     printed="search the maximal configurations, or G[u] = max_j {G[u - w_j] + Q_j}: r = 1",
     evidence=Evidence.certified,
-    breaks=("the recursion stops one unit of the first resource early", "the queue of the last type is left out"),
+    full={"count": 400},
+    controls={
+        "the recursion stops one unit of the first resource early": {"early": 1},
+        "the queue of the last type is left out": {"left_out": 1},
+    },
 )
-def max_weight_two_ways(level: Level, broken: str) -> Outcome:
-    generator = np.random.default_rng(61)
-    wrong = tried = 0
-    for instance in _servers(40 if level is Level.quick else 400, 61):
+def max_weight_two_ways(count: int = 40, *, early: int = 0, left_out: int = 0) -> Outcome:
+    expect_number(count, "count", 1)
+    generator, wrong, servers = np.random.default_rng(61), 0, _servers(count, 61)
+    for instance in servers:
         space = additive_space(instance)
         rules = [oracle(space, name) for name in ("maximal", "dynamic-program")]
         queues = generator.integers(0, 50, len(instance.types)).tolist()
         best = weight(max_weight(space, queues), [Fraction(q) for q in queues])
         values = [int(rule(queues) @ np.array(queues)) for rule in rules]
-        wrong += any(value != best for value in (*values, _printed_recursion(space, queues, broken)))
-        tried += 1
-    return Outcome(f"{tried} servers, {wrong} answers below the greatest weight", wrong == 0)
+        seen = [*queues[: len(queues) - left_out], *[0] * left_out]
+        values.append(_printed_recursion(space, seen, (space.capacity[0] - early, *space.capacity[1:])))
+        wrong += any(value != best for value in values)
+    return Outcome(f"{len(servers)} servers, {wrong} answers below the greatest weight", wrong == 0)
 
 
-def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
-    if broken.startswith("the queue"):
-        queues = [*queues[:-1], 0]
-    capacity = (space.capacity[0] - int("early" in broken), *space.capacity[1:])
+def _printed_recursion(space: Additive, queues: list[int], capacity: tuple[int, ...]) -> int:
+    """Return G[capacity]."""
     best: dict[tuple[int, ...], int] = {}
     for u in product(*(range(c + 1) for c in capacity)):
         before = [
@@ -118,6 +129,18 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
     return best[capacity]
 
 
+def _with_one_more(space: Additive) -> Fraction:
+    """Return Lemma 6.1's ratio for one more job of each type than fit."""
+    fits = min(space.most(j) for j in range(len(space.demands)))
+    return lemma_6_1(space) / Fraction(fits, fits + 1) * Fraction(fits + 1, fits + 2)
+
+
+def _without_resources(space: Additive) -> Fraction:
+    """Return Lemma 6.1's ratio without the number of resources."""
+    fits = min(space.most(j) for j in range(len(space.demands)))
+    return Fraction(fits, fits + 1)
+
+
 @claim(
     "lemma-6.1",
     "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight. Beside the theorem, the "
@@ -126,22 +149,22 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
     source="Lemma 6.1",
     printed="r = N_f / (R (N_f + 1))",
     evidence=Evidence.formal,
-    breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
+    tiny={"count": 100},
+    full={"count": 20_000},
+    controls={
+        "one more job of each type is claimed to fit": {"bound": _with_one_more},
+        "the number of resources is left out": {"bound": _without_resources},
+    },
     theorems=("SingleType.single_type_keeps_printed",),
 )
-def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
+def lemma_6_1_holds(count: int = 300, *, bound: Callable[[Additive], Fraction] = lemma_6_1) -> Outcome:
+    expect_number(count, "count", 1)
     least: dict[str, Fraction] = {}
     good, generator = True, np.random.default_rng(64)
-    servers = _servers(300 if level is Level.quick else 20_000, 6)
+    servers = _servers(count, 6)
     for instance in servers:
         space = additive_space(instance)
-        r = lemma_6_1(space)  # N / (R (N + 1))
-        if broken.startswith("the number"):
-            fits = min(space.most(j) for j in range(len(instance.types)))
-            r = Fraction(fits, fits + 1)
-        elif broken:
-            fits = min(space.most(j) for j in range(len(instance.types))) + 1
-            r = r / Fraction(fits - 1, fits) * Fraction(fits, fits + 1)
+        r = bound(space)  # N / (R (N + 1))
         for name in ("single-type", "relative-value", "refined"):
             worst = worst_weights(space, name)
             good &= worst.ratio >= r and 0 <= _replayed(space, name, worst.weights()) - worst.ratio < Fraction(1, 10**4)
@@ -171,22 +194,31 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
     source="Section 6.1",
     printed="the refinement does not change the theoretical result",
     evidence=Evidence.certified,
-    breaks=("the first type takes no more than the others, so that one more fits",),
+    full={"scales": (20, 200, 1000)},
+    controls={"the first type takes no more than the others, so that one more fits": {"more": 0}},
 )
-def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
+def refinement_same_guarantee(scales: tuple[int, ...] = (20, 200), *, more: int = 1) -> Outcome:
+    """Compute the infimum for c = `scale` (N + 1); on three resources with small scales only, for the time it takes."""
     good, nearest = True, Fraction(2)
-    for resources, fits, scale in product((1, 2, 3), (1, 2, 3), (20, 200) if level is Level.quick else (20, 200, 1000)):
+    for resources, fits, scale in product((1, 2, 3), (1, 2, 3), scales):
+        expect_number(scale, "scales", 3)  # with less, fewer jobs of the first type fit
         if resources == 3 and scale > 20:
             continue
         unit = scale * (fits + 1)
-        of_all = [scale + (0 if broken else 1)] * resources
         single = [[scale if s == r else 0 for s in range(resources)] for r in range(resources)]
-        space = additive_space(additive([unit] * resources, [of_all, *single]))
+        space = additive_space(additive([unit] * resources, [[scale + more] * resources, *single]))
         infimum = worst_weights(space, "refined").ratio
         r = Fraction(fits, resources * (fits + 1))
         good &= infimum == r * (1 + Fraction(fits + 1, unit)) and lemma_6_1(space) == r
         nearest = min(nearest, infimum / r)
     return Outcome(f"nearest infimum / r: {text(nearest)}", good)
+
+
+def _with_one_fewer(instance: Instance) -> Instance:
+    """Return the single-type configurations with one job fewer where two fit."""
+    (pool,) = instance.pools
+    rows = [[max(n - 1, min(n, 1)) for n in k] for k in maximal(single_types(instance).pools[0].space).tolist()]
+    return Instance(instance.types, (Pool(pool.name, pool.share, Explicit(maximal_generators(rows))),))
 
 
 @claim(
@@ -197,21 +229,17 @@ def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
     source="Corollary 6.2",
     printed="the region of the single-type configurations holds C_r",
     evidence=Evidence.proved,
-    breaks=("the subset has one job fewer where two fit",),
     proof="regions.md#oracle",
+    full={"count": 5_000},
+    controls={"the subset has one job fewer where two fit": {"subset": _with_one_fewer}},
 )
-def corollary_6_2(level: Level, broken: str) -> Outcome:
+def corollary_6_2(count: int = 200, *, subset: Callable[[Instance], Instance] = single_types) -> Outcome:
     """Compute f by facets and the ratio by a knapsack."""
-    count = 200 if level is Level.quick else 5_000
+    expect_number(count, "count", 1)
     good, least = True, Fraction(9)
     for instance in _servers(count, 62):
         space = additive_space(instance)
-        subset = single_types(instance)
-        if broken:
-            rows = [[max(n - 1, min(n, 1)) for n in k] for k in maximal(subset.pools[0].space).tolist()]
-            (pool,) = instance.pools
-            subset = Instance(instance.types, (Pool(pool.name, pool.share, Explicit(maximal_generators(rows))),))
-        f = kept_fraction(instance, subset).fraction
+        f = kept_fraction(instance, subset(instance)).fraction
         good &= f == worst_weights(space, "single-type").ratio and f >= lemma_6_1(space)
         least = min(least, f)
     generator = np.random.default_rng(63)
@@ -258,19 +286,20 @@ def hulls() -> Sequence[Panel]:
     source="Example 1",
     printed="0.89 x (0.5, 4), less than the average of (1, 2) and (0, 6)",
     evidence=Evidence.certified,
-    breaks=("the server has one unit more",),
+    controls={"the server has one unit more": {"capacity": 7}},
 )
-def example_1(level: Level, broken: str) -> Outcome:
-    instance = additive([7 if broken else 6], [[4], [1]], workload=["1/2", 4])
+def example_1(intensity: Fraction = Fraction(89, 100), capacity: int = 6) -> Outcome:
+    instance = additive([capacity], [[4], [1]], workload=["1/2", 4])
     program = CapacityProgram(instance)
     on = program.intensity()
     claims = checker.check(region_certificate(instance, on, region_facets(instance)))
-    load = [Fraction(89, 100) * rho for rho in instance.workload]
+    load = [intensity * rho for rho in instance.workload]
     reduced = program.intensity(load)
     average = sorted((k, x) for _, k, x in on.columns) == [((0, 6), Fraction(1, 2)), ((1, 2), Fraction(1, 2))]
-    good = on.value == 1 and average and reduced.value == Fraction(89, 100) and reduced.supportable and load[1] > 2
+    good = on.value == 1 and average and reduced.value == intensity and reduced.supportable and load[1] > 2
     computed = (
-        f"intensity {claims['traffic_intensity']}, {len(claims['facets'])} facets; at 0.89: {text(reduced.value)}"
+        f"intensity {claims['traffic_intensity']}, {len(claims['facets'])} facets; at {float(intensity):g}: "
+        f"{text(reduced.value)}"
     )
     return Outcome(computed, good)
 
@@ -282,18 +311,25 @@ def example_1(level: Level, broken: str) -> Outcome:
     source="Example 2",
     printed="servers and jobs of 1, 2, 4, 8 units, equal rates, traffic load 0.89",
     evidence=Evidence.certified,
-    breaks=("the server of 4 units has 3",),
+    controls={"the server of 4 units has 3": {"capacities": (1, 2, 3, 8)}},
 )
-def example_2(level: Level, broken: str) -> Outcome:
-    sizes = (1, 2, 4, 8)
-    capacities = (1, 2, 3, 8) if broken else sizes
-    instance = pooled([(1, [c]) for c in capacities], [[size] for size in sizes], workload=["1/4"] * 4)
+def example_2(
+    intensity: Fraction = Fraction(89, 100),
+    sizes: tuple[int, ...] = (1, 2, 4, 8),
+    *,
+    capacities: tuple[int, ...] | None = None,
+) -> Outcome:
+    """Compute the region of one server of each of `capacities`, by default the sizes of the jobs."""
+    expect_number(len(sizes), "number of sizes", 1)
+    servers, equal = sizes if capacities is None else capacities, Fraction(1, len(sizes))
+    instance = pooled([(1, [c]) for c in servers], [[size] for size in sizes], workload=[equal] * len(sizes))
     program = CapacityProgram(instance)
     full = program.intensity()
-    at = instance.with_workload([Fraction(89, 400)] * 4)
+    at = instance.with_workload([intensity * equal] * len(sizes))
     claims = checker.check(region_certificate(at, program.intensity(at.workload), region_facets(at)))
-    alone = all(k == tuple(int(i == p) for i in range(4)) for p, k, _ in full.columns) and len(full.columns) == 4
-    good = full.value == 1 and alone and claims["traffic_intensity"] == "89/100"
+    units = [tuple(int(i == p) for i in range(len(sizes))) for p in range(len(sizes))]
+    alone = len(full.columns) == len(units) and all(k == units[p] for p, k, _ in full.columns)
+    good = full.value == 1 and alone and claims["traffic_intensity"] == text(intensity)
     computed = (
         f"intensity {claims['traffic_intensity']}, on the boundary {text(full.value)}; {len(claims['facets'])} facets"
     )
@@ -307,11 +343,11 @@ def example_2(level: Level, broken: str) -> Outcome:
     source="Table 1",
     printed="arrival rates proportional to [2/3, 11/3, 2/3], traffic intensity 0.89",
     evidence=Evidence.certified,
-    breaks=("the server has room for a third job of 1690 GB",),
+    controls={"the server has room for a third job of 1690 GB": {"server": (*EC2_SERVER[:2], 5070)}},
 )
-def table_1(level: Level, broken: str) -> Outcome:
-    server = (*EC2_SERVER[:2], 5070) if broken else EC2_SERVER
-    instance = additive(server, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
+def table_1(workload: tuple[Fraction, ...] = BOUNDARY, server: tuple[int, ...] = EC2_SERVER) -> Outcome:
+    """Compute the region of `server`: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""
+    instance = additive(server, EC2_TYPES, workload=workload)
     on = CapacityProgram(instance).intensity()
     region = region_facets(instance)
     claims = checker.check(region_certificate(instance, on, region))

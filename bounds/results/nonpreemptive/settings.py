@@ -9,6 +9,7 @@ from typing import Any
 
 from fluid.limits.drift import Algorithm1
 from fluid.simulation.state import State
+from theory.errors import expect_number
 from theory.instance import Instance, additive, pooled
 
 BETA = Fraction(7, 8)  # the beta of the claims: below r = 1, and dyadic
@@ -39,6 +40,7 @@ def example_1(intensity: Fraction | int) -> Instance:
 
 def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) -> Instance:
     """Return Example 2 at a traffic intensity: a server of each size, and jobs that fill one of them."""
+    expect_number(len(sizes), "number of sizes", 1)
     return pooled(
         [(1, [size]) for size in sizes], [[size] for size in sizes], workload=[intensity / len(sizes)] * len(sizes)
     )
@@ -55,9 +57,9 @@ class LongQueue:
     until: float  # end of the run, in mean service times
     requests: tuple[tuple[int, ...], ...]  # vectors of jobs, equally likely, whose mean is proportional to the workload
 
-    def longer(self, factor: int) -> LongQueue:
+    def longer(self, factor: Fraction | int) -> LongQueue:
         """Return the system with its queues and its time multiplied by a factor."""
-        return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
+        return replace(self, queue=tuple(int(factor * q) for q in self.queue), until=float(factor * self.until))
 
 
 LONG = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import with_rates
 from bounds.results.real_data import real_window
@@ -23,15 +24,29 @@ from fluid.statistics import mean_interval
 from fluid.traces.jobs import TICK
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.preprocess import powers_of_half
+from theory.errors import InputError, expect_number
 from theory.instance import Instance, additive
 
-WINDOW = 20 * 60 * 10**6  # 20 minutes in microseconds
+MINUTE = 60 * 10**6  # in microseconds
+
+WINDOW = 20 * MINUTE
 
 
 def arrivals_by_window(times: NDArray[np.int64], end: int, width: int) -> NDArray[np.int64]:
     """Return the number of arrivals in each whole window of a width until the end, in microseconds."""
     windows = end // width
     return np.bincount(times[times < windows * width] // width, minlength=windows)
+
+
+def _recorded() -> NDArray[np.int64]:
+    """Return the times of arrival in the window of the trace."""
+    return real_window().arrival
+
+
+def _spread_at_random() -> NDArray[np.int64]:
+    """Return as many times, uniform over the window."""
+    times = _recorded()
+    return np.random.default_rng(7).integers(0, int(times.max()), len(times))
 
 
 @claim(
@@ -42,27 +57,26 @@ def arrivals_by_window(times: NDArray[np.int64], end: int, width: int) -> NDArra
     source="Figure 7",
     printed="the traffic intensity is variable, arrivals are correlated and do not really follow Poisson (curve lost)",
     evidence=Evidence.statistical,
-    breaks=("arrivals are spread over the window at random",),
+    controls={"arrivals are spread over the window at random": {"arrivals": _spread_at_random}},
 )
-def figure_7(level: Level, broken: str) -> Outcome:
-    """Compare the dispersion of counts with its law under the hypothesis."""
+def figure_7(minutes: tuple[int, ...] = (20, 1), *, arrivals: Callable[[], NDArray[np.int64]] = _recorded) -> Outcome:
+    """Compare the dispersion of counts with its law under the hypothesis, in windows of each width."""
     from scipy.special import chdtrc
 
-    times = real_window().arrival
-    end = int(times.max())
-    if broken:
-        times = np.random.default_rng(7).integers(0, end, len(times))
-    decisions, far, parts = Decisions(2), True, []
-    for width, name in ((WINDOW, "20 minutes"), (WINDOW // 20, "a minute")):
-        counts = arrivals_by_window(times, end, width)
+    expect_number(len(minutes), "number of widths", 1)
+    times, end = arrivals(), int(_recorded().max())
+    decisions, far, parts = Decisions(len(minutes)), True, []
+    for width in minutes:
+        expect_number(width, "minutes", 1, end // (2 * MINUTE))
+        counts = arrivals_by_window(times, end, width * MINUTE)
         windows = len(counts)
         # given their sum, counts are multinomial; sum (n - mean)^2 / mean is nearly chi-square with windows - 1 degrees
         dispersion = float(((counts - counts.mean()) ** 2).sum() / counts.mean())
         probability = float(chdtrc(windows - 1, dispersion))
         far &= probability < 1 - decisions.level()
         parts.append(
-            f"{windows} windows of {name}: {counts.min():,} to {counts.max():,} arrivals, dispersion "
-            f"{dispersion / (windows - 1):.1f} times that of Poisson"
+            f"{windows} windows of {'a minute' if width == 1 else f'{width} minutes'}: {counts.min():,} to "
+            f"{counts.max():,} arrivals, dispersion {dispersion / (windows - 1):.1f} times that of Poisson"
         )
     return Outcome(f"{'; '.join(parts)}; {decisions}", far)
 
@@ -127,23 +141,29 @@ SERVERS = (150, 200, 225, 250, 275, 300, 325, 350, 375, 400, 450, 500, 600, 800,
     printed="our algorithm has the best overall performance in the whole range of the number of servers, 800 to 1250",
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
-    breaks=("M14 on emptying alone, 225 servers or more",),
+    tiny={"servers": (225, 600), "replications": 6},
+    full={"servers": SERVERS, "replications": 20},
+    controls={
+        "M14 on emptying alone, 225 servers or more": {"rivals": ("M14 on emptying", "G16"), "servers": (225, 450, 600)}
+    },
 )
-def figure_8(level: Level, broken: str) -> Outcome:
+def figure_8(
+    servers: tuple[int, ...] = SERVERS[::2],
+    replications: int = 12,
+    *,
+    rivals: tuple[str, ...] = ("M14 while empty", "M14 on emptying", "G16"),
+) -> Outcome:
     """Run the window under all policies.
 
     Algorithm 1 and M14 draw nothing, so their queues on these jobs are facts; that of G16 has an interval.
     """
-    instance, jobs = trace_queues(real_window())
-    used = SERVERS[::2] if level is Level.quick else SERVERS
-    servers = [number for number in used if not broken or number >= 225]
-    rivals = [name for name in POLICIES if not (broken and name == "M14 while empty")][1:]
+    expect_number(replications, "replications", 2)
+    if not servers or min(servers) < 1:
+        raise InputError(f"servers: expected numbers of at least 1, got {servers}")
     decisions, parts = Decisions(len(servers)), []
     behind: dict[str, list[int]] = {name: [] for name in rivals}
     for number in servers:
-        queues = {}
-        for name in ("Algorithm 1", *rivals):
-            queues[name] = run_on_window(name, instance, number, jobs, 12 if level is Level.quick else 20)
+        queues = {name: _on_real_window(name, number, replications) for name in ("Algorithm 1", *rivals)}
         ours = queues["Algorithm 1"].runs[0].mean_queue
         for name in rivals:
             runs = [run.mean_queue for run in queues[name].runs]
@@ -157,6 +177,12 @@ def figure_8(level: Level, broken: str) -> Outcome:
         f"G16, seed {SEED}"
     )
     return Outcome(computed, all(len(numbers) == len(servers) for numbers in behind.values()))
+
+
+@lru_cache(maxsize=32)  # the claim and its control look at the same runs
+def _on_real_window(name: str, servers: int, replications: int) -> QueueResult[Any]:
+    instance, jobs = trace_queues(real_window())
+    return run_on_window(name, instance, servers, jobs, replications)
 
 
 def _numbers(numbers: list[int]) -> str:
