@@ -105,7 +105,7 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
     [
         ("check tests/frozen/certificates/solve_two.json", 42, HEAVY),
         ("check tests/frozen/certificates/region_ec2.json", 42, HEAVY),
-        ("verify autoscaling/introduction", 80, {"matplotlib", "sympy"}),
+        ("verify autoscaling/introduction", 82, {"matplotlib", "sympy"}),
         ("solve examples/four_types.toml", 80, {"matplotlib", "sympy"}),
     ],
 )

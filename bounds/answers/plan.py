@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
+WORKLOAD = "workload by type"
+
 
 class PlanAnswer(CommandAnswer):
     """How many servers a log needs; times are in seconds from the beginning of the log.
@@ -22,7 +24,7 @@ class PlanAnswer(CommandAnswer):
     policy: str | None
     pools: Annotated[dict[str, int] | None, Head("servers of each pool")]
     log: Annotated[PlanLog, HIDDEN]
-    workload: Annotated[list[TypeOfLog], Head("workload by type")]
+    workload: Annotated[list[TypeOfLog], Head(WORKLOAD)]
     by_hour: Annotated[list[float] | None, HIDDEN]
     by_day: Annotated[list[float] | None, HIDDEN]
     carries: Annotated[ServersBetween, Head("servers that carry the mean workload (certified)")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.answers.plan import PlanAnswer, PlanPart
+from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPart
 from bounds.answers.record import Fields, encode, named
 from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import drawn
@@ -245,6 +245,8 @@ def tables(answer: PlanAnswer) -> list[Table]:
         ["fullest instant", peak],
         *_profile(answer),
     ]
+    means = f"means after the warm-up of {lasting(log.warmup)}" if log.warmup else "means over the log"
+    others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
     found = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
     if answer.growth:
         found.append(_growth(answer, share=is_share))

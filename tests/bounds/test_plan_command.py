@@ -82,8 +82,8 @@ def test_a_warm_up_and_a_busiest_part_are_named(
     words = PLAN.replace(" --policy best-fit", "")
     text = printed(f"{words} --warmup 86400", capsys)
     assert " % of the VMs that come after a warm-up of 24 hours (target: " in text
-    assert "\nworkload (means after the warm-up of 24 hours)\n" in text
-    assert "workload (means over the log)" in printed(words, capsys)
+    assert "\nworkload by type (means after the warm-up of 24 hours)\n" in text
+    assert "workload by type (means over the log)" in printed(words, capsys)
     monkeypatch.setitem(EFFORTS, "quick", Effort(500, 0, 40))
     plan = answer(words, capsys)
     many = plan["log"]["simulated"]["arrivals"]
@@ -171,12 +171,14 @@ def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[
     assert f"{fullest:%Y-%m-%dT%H:%M:%S} UTC" in text
     assert all(f"\n  {one}" in text for one in ASSUMED)
     page = report_page(plan, plan["made"]["command"])
-    assert all(one in page for one in (*ASSUMED, '<th scope="col" class="number">room for more</th>'))
+    assert all(
+        one in page for one in (*ASSUMED, '<th scope="col" class="number">room for more, of this type alone</th>')
+    )
     assert room in page
     assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
     for row in plan["policies"]:
-        assert f'<td class="number">{100 * row["attained"]:.6g}</td>' in page
-        assert f"<td>{' to '.join(map(str, row['range']))}</td>" in page
+        assert f"<td>{percent(row['attained'])} accepted</td>" in page
+        assert f"<td>{' to '.join(map(str, row['range']))} (3 logs)</td>" in page
     assert ">pools<" not in page, "there is one kind of servers"
     one = printed(f"plan {TYPES} {LOG} --server cpu=999,memory=9999 --accept 0.5 --policy first-fit", capsys)
     assert one.startswith("1 server suffices for this log")
@@ -375,7 +377,8 @@ def test_a_report_asks_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
         # a click sorts a table by numbers
         browser.do("[...document.querySelectorAll('th button')].find(b => b.textContent === 'arrivals').click()")
         order = browser.do(
-            "[...[...document.querySelectorAll('table')].find(t => t.caption && t.caption.textContent === 'workload')"
+            "[...[...document.querySelectorAll('table')]"
+            ".find(t => t.caption && t.caption.textContent.startsWith('workload by type'))"
             ".tBodies[0].rows].map(r => parseFloat(r.cells[1].textContent.replaceAll(',', '')))"
         )
         assert order == sorted(order)

@@ -85,7 +85,7 @@ def test_pools_are_named_where_servers_are_counted(tmp_path: Path, capsys: pytes
     assert run(["instance", "--own", str(own), *POOLS, "--out", str(out)]) == 0
     capsys.readouterr()
     assert run(["solve", str(out), "--servers", "9"]) == 0
-    assert "of each pool: old 6, new 3" in capsys.readouterr().out
+    assert "6 old + 3 new" in capsys.readouterr().out
     simulated = ["simulate", str(out), "--policy", "first-fit", "--servers", "9", "--until", "5", "--log", "30"]
     assert run(simulated) == 0
     text = capsys.readouterr().out
