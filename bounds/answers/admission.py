@@ -6,24 +6,24 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import Answer, Ends, Of
+from bounds.answers.record import HIDDEN, NOTES, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer, Number
 
 
 class BeliefAnswer(CommandAnswer):
     """The answer of ``admission belief``: the exact belief beside the paper's plug-in."""
 
-    exact: Parameters
-    plug_in: Parameters
-    sigma: SigmaAnswer
+    exact: Annotated[Parameters, Head("exact belief")]
+    plug_in: Annotated[Parameters, Head("plug-in of the paper")]
+    sigma: Annotated[SigmaAnswer, Head("sigma, a Gamma law")]
 
 
 class Parameters(Answer):
     """What is believed of mu and lambda."""
 
-    mean_mu: float
-    variance_mu: float
-    mean_lambda: float
+    mean_mu: Annotated[float, Head("mean of mu, per hour")]
+    variance_mu: Annotated[float, Head("variance of mu")]
+    mean_lambda: Annotated[float, Head("mean of lambda, per hour")]
 
 
 class SigmaAnswer(Answer):
@@ -38,10 +38,10 @@ class SigmaAnswer(Answer):
 class ComparedAdmission(CommandAnswer):
     """The answer of ``admission compare``: policies at equal SLA in the same worlds, and a bound for any policy."""
 
-    sla: float
-    replications: int
-    bound: Number
-    rows: list[ComparedRow]
+    sla: Annotated[float, Head("refused scale-outs, at most", digits=3, share=True)]
+    replications: Annotated[int, Head("worlds, the same for all policies")]
+    bound: Annotated[Number, Head("no policy uses more than, of the cores", digits=5, share=True)]
+    rows: Annotated[list[ComparedRow], Head("policies at this SLA [95 %]")]
 
 
 class ComparedRow(Answer):
@@ -55,10 +55,10 @@ class ComparedRow(Answer):
     observations: int
     moments: str
     threshold: float
-    reached: bool
-    utilisation: Number
-    above_first: Number | None
-    ladder: list[tuple[float, float]]
+    reached: Annotated[bool, Head("SLA reached")]
+    utilisation: Annotated[Number, Head("cores in use", digits=5, share=True)]
+    above_first: Annotated[Number | None, Head("more than the first policy (share of the cores)", digits=4)]
+    ladder: Annotated[list[tuple[float, float]], HIDDEN]
 
 
 class DecideAnswer(CommandAnswer):
@@ -68,34 +68,34 @@ class DecideAnswer(CommandAnswer):
     alone. With a policy there are its threshold, the number that it compares with that, and the verdict.
     """
 
-    zeroth: float
-    first: float
-    second: float
-    paper: PaperThresholds
-    judged_by: Literal["posteriors", "priors"]
-    fits: bool
+    zeroth: Annotated[float, Head("zeroth moment, cores")]
+    first: Annotated[float, Head("first moment, cores")]
+    second: Annotated[float, Head("second moment")]
+    paper: Annotated[PaperThresholds, Head("by the moments of the paper")]
+    judged_by: Annotated[Literal["posteriors", "priors"], Head("every deployment is judged by its")]
+    fits: Annotated[bool, Head("the deployment fits now")]
     policy: str | UnsetType = UNSET
     moments: str | UnsetType = UNSET
     threshold: float | UnsetType = UNSET
-    needed: float | UnsetType = UNSET
+    needed: Annotated[float | UnsetType, Head("compared with the threshold")] = UNSET
     verdict: Literal["admit", "refuse"] | UnsetType = UNSET
 
 
 class PaperThresholds(Answer):
     """Thresholds with the paper's composed moments."""
 
-    first: float
-    second: float
+    first: Annotated[float, Head("first moment, cores")]
+    second: Annotated[float, Head("second moment")]
 
 
 class ExactAdmission(CommandAnswer):
     """The answer of ``admission exact``: stationary measures of a small cluster of known kinds."""
 
-    utilisation: float
-    sla: float
-    states: int
-    acceptance: float
-    residual: float
+    utilisation: Annotated[float, Head("cores in use", digits=9, share=True)]
+    sla: Annotated[float, Head("refused scale-outs", digits=9, share=True)]
+    states: Annotated[int, Head("states of the chain")]
+    acceptance: Annotated[float, Head("admitted arrivals", share=True)]
+    residual: Annotated[float, Head("residual of the linear system", digits=2)]
 
 
 class FittedAdmission(CommandAnswer):
@@ -105,14 +105,14 @@ class FittedAdmission(CommandAnswer):
     at most 5 % over their number.
     """
 
-    log: TenantLogAnswer
-    capacity: int
-    initial: str
-    parameters: list[FittedParameter]
-    log_likelihood: float
-    converged: bool
-    goodness: list[GoodnessRow]
-    doubted: list[str]
+    log: Annotated[TenantLogAnswer, Head("the log")]
+    capacity: Annotated[int, Head("capacity, cores")]
+    initial: Annotated[str, Head("first size of a deployment")]
+    parameters: Annotated[list[FittedParameter], Head("laws of greatest likelihood")]
+    log_likelihood: Annotated[float, Head("log-likelihood")]
+    converged: Annotated[bool, Head("the fit converged")]
+    goodness: Annotated[list[GoodnessRow], HIDDEN]
+    doubted: Annotated[list[str], HIDDEN]
 
 
 class TenantLogAnswer(Answer):
@@ -122,13 +122,13 @@ class TenantLogAnswer(Answer):
     """
 
     deployments: int
-    open: int
-    shut_down: int
-    scale_outs: int
-    core_ends: int
-    hours: float
-    most_cores: int | None
-    notes: list[str]
+    open: Annotated[int, Head("still there at the end")]
+    shut_down: Annotated[int, Head("shut down")]
+    scale_outs: Annotated[int, Head("scale-outs")]
+    core_ends: Annotated[int, Head("ends of cores")]
+    hours: Annotated[float, Head("hours watched")]
+    most_cores: Annotated[int | None, Head("most cores active at once")]
+    notes: Annotated[list[str], NOTES]
 
 
 class FittedParameter(Answer):
@@ -137,10 +137,10 @@ class FittedParameter(Answer):
     Null where the log does not decide it.
     """
 
-    name: str
+    name: Annotated[str, Head("parameter")]
     value: float
-    standard_error: float | None
-    ci95: Annotated[Ends, Of("")]
+    standard_error: Annotated[float | None, Head("standard error", digits=3)]
+    ci95: Annotated[Ends, Of(""), Head("95 % interval", digits=4)]
 
 
 class GoodnessRow(Answer):
@@ -158,21 +158,21 @@ class LawAnswer(CommandAnswer):
     and `error` is what a coarser quadrature differs by.
     """
 
-    time: float
-    size: int
-    mean: float
+    time: Annotated[float, Head("hours ahead")]
+    size: Annotated[int, Head("cores now")]
+    mean: Annotated[float, Head("mean, cores")]
     variance: float
-    zero: float
-    tail: dict[str, float]
-    left_out: float
-    error: float
+    zero: Annotated[float, Head("probability of 0 cores")]
+    tail: Annotated[dict[str, float], HIDDEN]
+    left_out: Annotated[float, Head("probability left out, at most", digits=2)]
+    error: Annotated[float, Head("a coarser quadrature differs by", digits=2)]
 
 
 class MomentsAnswer(CommandAnswer):
     """The answer of ``admission moments``."""
 
-    size: int
-    moments: list[MomentsRow]
+    size: Annotated[int, Head("cores now")]
+    moments: Annotated[list[MomentsRow], HIDDEN]
 
 
 class MomentsRow(Answer):
@@ -206,23 +206,23 @@ class OptimalAdmission(CommandAnswer):
     `program` and `lagrangian` are the values of two solvers.
     """
 
-    sla: float
-    lower: float
-    upper: float
-    program: float
-    lagrangian: float
-    price: float
-    states: int
-    policies: dict[str, PolicyGap]
+    sla: Annotated[float, Head("refused scale-outs, at most", digits=3, share=True)]
+    lower: Annotated[float, Head("best utilisation, at least", digits=9, share=True)]
+    upper: Annotated[float, Head("best utilisation, at most", digits=9, share=True)]
+    program: Annotated[float, Head("by the linear program", digits=9, share=True)]
+    lagrangian: Annotated[float, Head("by the Lagrangian", digits=9, share=True)]
+    price: Annotated[float, Head("price of a refused scale-out")]
+    states: Annotated[int, Head("states of the chain")]
+    policies: Annotated[dict[str, PolicyGap], Head("policies at this SLA", by="policy")]
 
 
 class PolicyGap(Answer):
     """A policy at the threshold that meets the SLA; `gap` is what it lacks of the upper bound, as a share of it."""
 
     threshold: float
-    utilisation: float
-    sla: float
-    gap: float
+    utilisation: Annotated[float, Head("cores in use", share=True)]
+    sla: Annotated[float, Head("refused scale-outs", digits=4, share=True)]
+    gap: Annotated[float, Head("below the upper bound", digits=4, share=True)]
 
 
 class SimulatedAdmission(CommandAnswer):
@@ -235,13 +235,13 @@ class SimulatedAdmission(CommandAnswer):
     policy: str
     threshold: float | None
     moments: str
-    utilisation: Number
-    sla: Number
-    sla_monthly: Number
-    admitted: float
-    replications: int
+    utilisation: Annotated[Number, Head("cores in use [95 %]", digits=5, share=True)]
+    sla: Annotated[Number, Head("refused scale-outs, of all [95 %]", digits=3, share=True)]
+    sla_monthly: Annotated[Number, Head("refused scale-outs, mean over months [95 %]", digits=3, share=True)]
+    admitted: Annotated[float, Head("admitted arrivals", digits=4, share=True)]
+    replications: Annotated[int, Head("runs")]
     events: int
-    events_per_second: float
+    events_per_second: Annotated[float, Head("events a second", digits=3)]
 
 
 class TunedAdmission(CommandAnswer):
@@ -259,24 +259,24 @@ class TunedAdmission(CommandAnswer):
     """
 
     policy: str
-    target: float
-    threshold: float
-    interval: tuple[float, float | None]
-    utilisation: Number
-    sla: Number
-    tried: list[tuple[float, float]]
-    safe: SafeThreshold | None
-    judged: list[tuple[float, float]]
-    utilisation_at_sla: Number
-    replications: int
-    ended_by: Literal["precision", "replications", "time"]
-    fitted: list[float]
+    target: Annotated[float, Head("refused scale-outs, at most", digits=3, share=True)]
+    threshold: Annotated[float, Head("estimated threshold: the largest tried whose fitted share meets the SLA")]
+    interval: Annotated[tuple[float, float | None], HIDDEN]
+    utilisation: Annotated[Number, Head("cores in use at it, by fresh runs [95 %]", digits=5, share=True)]
+    sla: Annotated[Number, Head("refused scale-outs at it, by fresh runs [95 %]", digits=3, share=True)]
+    tried: Annotated[list[tuple[float, float]], HIDDEN]
+    safe: Annotated[SafeThreshold | None, Head("safe threshold: the largest that the upper bound allows")]
+    judged: Annotated[list[tuple[float, float]], HIDDEN]
+    utilisation_at_sla: Annotated[Number, Head("cores in use that the SLA allows [95 %]", digits=5, share=True)]
+    replications: Annotated[int, Head("worlds, and as many fresh ones")]
+    ended_by: Annotated[Literal["precision", "replications", "time"], HIDDEN]
+    fitted: Annotated[list[float], HIDDEN]
 
 
 class SafeThreshold(Answer):
     """A threshold, what fresh runs use and refuse at it, and the upper bound of what is refused."""
 
     threshold: float
-    utilisation: Number
-    sla: Number
-    sla_upper: float
+    utilisation: Annotated[Number, Head("cores in use, by fresh runs [95 %]", digits=5, share=True)]
+    sla: Annotated[Number, Head("refused scale-outs, by fresh runs [95 %]", digits=3, share=True)]
+    sla_upper: Annotated[float, Head("refused at most, at 97.5 % confidence", digits=3, share=True)]

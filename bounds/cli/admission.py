@@ -169,7 +169,7 @@ def moments(
     as_json: JsonFlag = False,
 ) -> None:
     """Moments of a deployment's size at times ahead: exact, and as the paper composes them."""
-    from bounds.views.admission import moments_answer, moments_lines
+    from bounds.views.admission import moments_answer
     from fluid.admission.law.admission_files import read_admission
 
     cluster = read_admission(file)
@@ -177,7 +177,7 @@ def moments(
     for t in times:
         refuse_no_time("--at", t)
     answer = moments_answer(cluster.priors, checked_size(size, cluster.capacity), times)
-    show(answer, lambda: moments_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 @group.command(
@@ -197,7 +197,7 @@ def law(
     as_json: JsonFlag = False,
 ) -> None:
     """The exact law of a deployment's size at a time, with absorption at 0."""
-    from bounds.views.admission import law_answer, law_lines
+    from bounds.views.admission import law_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.law.mixture import mixed_law
     from fluid.admission.law.size_law import kind_law, parameters_law
@@ -212,7 +212,7 @@ def law(
     else:
         size_law = mixed_law(cluster.priors, size, at)
     # the answer has every probability of the tail, which text does not show
-    show(law_answer(size_law, size, at) if as_json else None, lambda: law_lines(size_law, size, at), as_json=as_json)
+    show(law_answer(size_law, size, at), as_json=as_json)
 
 
 def parameters_of(text: str) -> tuple[float, float, float]:
@@ -241,7 +241,7 @@ def belief(
     as_json: JsonFlag = False,
 ) -> None:
     """What is believed of a living deployment after observations: exactly, and by the paper's plug-in."""
-    from bounds.views.admission import belief_answer, belief_lines
+    from bounds.views.admission import belief_answer
     from fluid.admission.law.admission_files import read_admission, read_observed
     from fluid.admission.law.belief import exact_belief, plug_in_belief
 
@@ -253,7 +253,7 @@ def belief(
 
         picture_of_beliefs(priors, [("prior", None), ("observed", seen)], plot)
     answer = belief_answer(exact, plug_in)
-    show(answer, lambda: belief_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 @group.command(
@@ -295,7 +295,7 @@ def decide(
     as_json: JsonFlag = False,
 ) -> None:
     """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
-    from bounds.views.admission import decide_answer, decide_lines
+    from bounds.views.admission import decide_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.outlook import aligned_horizons
     from fluid.admission.simulation.simulate import AdmissionPolicy
@@ -323,7 +323,7 @@ def decide(
     times = times_of(horizons)
     ahead = aligned_horizons() if times is None else times
     answer = decide_answer(cluster, tenants, arrival, ahead, chosen, observed=state is not None, fits=fits)
-    show(answer, lambda: decide_lines(answer, ahead.tolist()), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def what_is_missing(active: str | None, state: Path | None) -> str:
@@ -418,7 +418,7 @@ def simulate(
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
-    from bounds.views.admission import simulated_answer, simulated_lines
+    from bounds.views.admission import simulated_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.replications import simulate_admission
     from fluid.admission.simulation.simulate import CONTROLLED, AdmissionPolicy
@@ -436,7 +436,7 @@ def simulate(
             most=most, workers=workers, engine=engine, progress=say, store=stored,
         )  # fmt: skip
     answer = simulated_answer(chosen, runs)
-    show(answer, lambda: simulated_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 @group.command(
@@ -480,7 +480,7 @@ def tune(
     as_json: JsonFlag = False,
 ) -> None:
     """Tune a policy's threshold to an SLA: the largest that meets it by estimate, and by an upper bound."""
-    from bounds.views.admission import tuned_answer, tuned_lines
+    from bounds.views.admission import tuned_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
@@ -500,7 +500,7 @@ def tune(
 
         picture_of_tuning(tuning, sla, plot)
     answer = tuned_answer(tuning, sla)
-    show(answer, lambda: tuned_lines(answer, until, warmup), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 @group.command(
@@ -542,7 +542,7 @@ def compare(
     as_json: JsonFlag = False,
 ) -> None:
     """Compare policies at equal SLA: utilisation, paired differences, and the most that any policy can use."""
-    from bounds.views.admission import compared_answer, compared_lines
+    from bounds.views.admission import compared_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.frontier import compare as compare_policies
@@ -568,7 +568,7 @@ def compare(
 
         picture_of_comparison(rows, bound.utilisation, sla, plot)
     answer = compared_answer(rows, bound, sla, replications)
-    show(answer, lambda: compared_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def resized(cluster: AdmissionCluster, capacity: int | None, arrival_rate: float | None) -> AdmissionCluster:
@@ -609,14 +609,13 @@ def exact(
     """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
     from bounds.answers.admission import ExactAdmission
     from bounds.answers.record import encode
-    from bounds.views.admission import exact_lines
     from fluid.admission.exact.chain import exact_policy
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
     chosen = AdmissionPolicy(policy_named(policy), threshold_of(threshold, policy), marginal=marginal)
     answer = encode(ExactAdmission, exact_policy(read_admission(file), chosen, most))
-    show(answer, lambda: exact_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 @group.command(
@@ -634,7 +633,7 @@ def optimal(
     as_json: JsonFlag = False,
 ) -> None:
     """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
-    from bounds.views.admission import optimal_answer, optimal_lines
+    from bounds.views.admission import optimal_answer
     from fluid.admission.exact.chain import best_threshold
     from fluid.admission.exact.hidden import hidden_optimum
     from fluid.admission.exact.optimal import optimal_policy
@@ -653,4 +652,4 @@ def optimal(
             say(f"{name} ...")
             others[name] = best_threshold(space, AdmissionPolicy(name), sla)
     answer = optimal_answer(best, others)
-    show(answer, lambda: optimal_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)

@@ -82,7 +82,7 @@ def fit(
     as_json: JsonFlag = False,
 ) -> None:
     """Fit the laws of a cluster's deployments to a log: standard errors, goodness of fit, and a file for the others."""
-    from bounds.views.admission_fit import fit_answer, fit_document, fit_lines
+    from bounds.views.admission_fit import fit_answer, fit_document
     from fluid.admission.law.admission_files import parse_admission
     from fluid.admission.study.estimation import fit_log, refuse_unconverged
     from fluid.admission.study.goodness import goodness_of_fit
@@ -105,7 +105,7 @@ def fit(
         cluster = parse_admission(document, str(out or log))
         compared = goodness_of_fit(cluster, watched, replications=replications, seed=seed, progress=say)
     answer = fit_answer(watched, fitted, cluster, compared)
-    lines, state = fit_lines(answer), state_csv(watched, is_poisson=is_poisson)
+    state = state_csv(watched, is_poisson=is_poisson)
     # all is done: only now is anything written
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_fit
@@ -115,7 +115,7 @@ def fit(
         write_text(tenants, state)
     if out is not None:
         write_tables(out, document)
-    show(answer, lambda: lines, as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def is_poisson_named(initial: str) -> bool:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from bounds.answers.admission import (
     BeliefAnswer,
     ComparedAdmission,
+    ComparedRow,
     DecideAnswer,
     ExactAdmission,
+    FittedAdmission,
     LawAnswer,
     MomentsAnswer,
     OptimalAdmission,
-    SafeThreshold,
     SimulatedAdmission,
     TunedAdmission,
 )
-from bounds.answers.record import Fields, encode
-from bounds.views.tables import aligned
-from bounds.views.text import INTERVALS, many, with_interval
+from bounds.answers.record import Answer, Fields, encode
+from bounds.views.admission_fit import fit_sentence, fit_table
+from bounds.views.shown import Picture, Table, number, tables_of
+from bounds.views.text import many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,32 +58,10 @@ def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Moments
     return encode(MomentsAnswer, size=size, moments=rows)
 
 
-def moments_lines(answer: MomentsAnswer) -> list[str]:
-    """Return the answer of ``admission moments`` as text."""
-    table = [["hours", "mean", "variance", "alive", "paper: mean", "variance", "exact Q: mean", "variance"]]
-    for row in answer.moments:
-        numbers = (row.mean, row.variance, row.alive, row.paper.mean, row.paper.variance)
-        exact = (row.exact.mean, row.exact.variance)
-        table.append([f"{row.time:g}", *(f"{x:.6g}" for x in numbers + exact)])
-    first = f"{many(answer.size, 'core')} now; mean and variance of M (O + N), then Pr[Q > 0]"
-    return [first, *aligned(table, right=8)]
-
-
 def law_answer(law: SizeLaw, size: int, t: float) -> LawAnswer:
     """Return the answer of ``admission law``."""
     tail = {str(n): p for n, p in enumerate(law.tails) if n and p >= NEGLIGIBLE}
     return encode(LawAnswer, law, time=t, size=size, tail=tail)
-
-
-def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
-    """Return the answer of ``admission law`` as text."""
-    quantiles = [f"{100 * q:g} % {law.quantile(q)}" for q in (0.5, 0.9, 0.99, 0.999)]
-    return [
-        f"{many(size, 'core')} now, {t:g} {'hour' if t == 1 else 'hours'} ahead",
-        f"mean {law.mean:.6g}, variance {law.variance:.6g}, Pr[Q = 0] = {law.zero:.6g}",
-        f"quantiles: {', '.join(quantiles)}",
-        f"left out at most {law.left_out:.1e}; a coarser quadrature differs by {law.error:.1e}",
-    ]
 
 
 def belief_answer(exact: Belief, plug_in: PlugIn) -> BeliefAnswer:
@@ -96,15 +77,6 @@ def belief_answer(exact: Belief, plug_in: PlugIn) -> BeliefAnswer:
         plug_in=Fields(mean_mu=mu.mean, variance_mu=variance(mu), mean_lambda=scale_outs.mean),
         sigma=Fields(exact.sigma, variance=variance(exact.sigma)),
     )
-
-
-def belief_lines(answer: BeliefAnswer) -> list[str]:
-    """Return the answer of ``admission belief`` as text."""
-    table = [["", "mean mu", "variance mu", "mean lambda"]]
-    for name, one in (("exact", answer.exact), ("plug-in", answer.plug_in)):
-        table.append([name, f"{one.mean_mu:.6g}", f"{one.variance_mu:.6g}", f"{one.mean_lambda:.6g}"])
-    sigma = answer.sigma
-    return [*aligned(table, right=3), f"sigma: mean {sigma.mean:.6g}, Gamma({sigma.shape:g}, {sigma.rate:g})"]
 
 
 def decide_answer(
@@ -132,26 +104,6 @@ def decide_answer(
     return encode(DecideAnswer, exact, paper=paper, **fields)
 
 
-def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
-    """Return the answer of ``admission decide`` as text, with the hours at which it looks ahead."""
-    span = f"{horizons[0]:g} to {horizons[-1]:,.6g} hours" if len(horizons) > 1 else f"{horizons[0]:g} hours"
-    lines = [
-        f"each policy accepts if its threshold is above ({many(len(horizons), 'horizon')}, {span} ahead)",
-        f"zeroth moment   {answer.zeroth:.6g} cores",
-        f"first moment    {answer.first:.6g} cores (paper's moments: {answer.paper.first:.6g})",
-        f"second moment   {answer.second:.6g} (paper's moments: {answer.paper.second:.6g})",
-    ]
-    if answer.judged_by == "priors":
-        lines.append("every deployment is judged by the priors alone; thresholds of tune need what was seen (--state)")
-    if answer.verdict:
-        share = f", {100 * answer.needed / answer.threshold:.4g} % of it" if answer.threshold and answer.needed else ""
-        unit = "" if answer.policy == "second" else " cores"
-        number = f"{answer.needed:.6g}{unit} against the threshold {answer.threshold:.6g}{share}"
-        reason = number if answer.fits else "it does not fit"
-        lines.append(f"{answer.verdict}: {answer.policy} moment, {reason}")
-    return lines
-
-
 def optimal_answer(
     optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]
 ) -> OptimalAdmission:
@@ -161,18 +113,6 @@ def optimal_answer(
         for name, (threshold, result) in others.items()
     }
     return encode(OptimalAdmission, optimum, states=len(optimum.space.states), policies=policies)
-
-
-def optimal_lines(answer: OptimalAdmission) -> list[str]:
-    """Return the answer of ``admission optimal`` as text."""
-    table = [["policy", "threshold", "utilisation", "below the optimum"]]
-    for name, one in answer.policies.items():
-        table.append([name, f"{one.threshold:.6g}", f"{one.utilisation:.6f}", f"{100 * one.gap:.3f} %"])
-    return [
-        f"best utilisation at an SLA of {answer.sla:g}: between {answer.lower:.9f} and {answer.upper:.9f}",
-        f"linear program {answer.program:.9f}, Lagrangian {answer.lagrangian:.9f}; {many(answer.states, 'state')}",
-        *aligned(table, right=3),
-    ]
 
 
 def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> SimulatedAdmission:
@@ -190,18 +130,6 @@ def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> Simula
     )
 
 
-def simulated_lines(answer: SimulatedAdmission) -> list[str]:
-    """Return the answer of ``admission simulate`` as text."""
-    return [
-        INTERVALS,
-        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
-        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)} of all; "
-        f"mean over months {with_interval(answer.sla_monthly, 3, least=0.0, most=1.0)}",
-        f"admitted           {100 * answer.admitted:.2f} % of arrivals",
-        f"{many(answer.replications, 'run')}, {many(answer.events, 'event')}, {answer.events_per_second:.3g} a second",
-    ]
-
-
 def tuned_answer(tuned: Tuned, target: float) -> TunedAdmission:
     """Return the answer of ``admission tune``."""
     from fluid.admission.study.tuning import upper_bound
@@ -213,70 +141,6 @@ def tuned_answer(tuned: Tuned, target: float) -> TunedAdmission:
         TunedAdmission, tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold,
         safe=safe, utilisation_at_sla=tuned.allowed, replications=tuned.worlds,
     )  # fmt: skip
-
-
-def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str]:
-    """Return the answer of ``admission tune`` as text, with the hours of each run and of its warm-up."""
-    low, high = answer.interval
-    meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
-    misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
-    more = ["                   more or longer runs may decide (--replications, --until)"]
-    at_end = len(answer.tried) == 1 or answer.threshold == answer.tried[-1][0]
-    last = ", the end of the range searched" if at_end else ""
-    return [
-        INTERVALS,
-        f"threshold          {answer.threshold:.6g}, estimated: the largest one tried whose fitted share meets the "
-        f"SLA{last}",
-        f"                   by intervals over the runs, {meets}, and {misses}",
-        *(more if low == 0 or high is None else ()),
-        *_used_and_refused(answer),
-        f"                   at most {answer.target:g} asked for; both by fresh runs at this threshold",
-        *_safe_lines(answer),
-        *_allowed_lines(answer),
-        f"runs               {until:g} hours from an empty cluster, the first {warmup:g} not measured (--warmup)",
-    ]
-
-
-def _used_and_refused(answer: SimulatedAdmission | TunedAdmission | SafeThreshold) -> list[str]:
-    return [
-        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
-        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}",
-    ]
-
-
-def _safe_lines(answer: TunedAdmission) -> list[str]:
-    """Return the safe threshold as text, or why there is none."""
-    candidates = many(len(answer.judged), "threshold")
-    if answer.safe is None:
-        return [
-            f"safe threshold     none of {candidates} from {answer.judged[0][0]:.6g} on is proven to meet the SLA by "
-            "the fresh runs",
-            "                   more or longer runs may prove one (--replications, --until)",
-        ]
-    return [
-        f"safe threshold     {answer.safe.threshold:.6g}, the largest of {candidates} up to the estimated one that the "
-        "upper bound allows",
-        *_used_and_refused(answer.safe),
-        f"                   by the fresh runs; at most {answer.safe.sla_upper:.3g} are refused, at 97.5 % confidence",
-    ]
-
-
-def _allowed_lines(answer: TunedAdmission) -> list[str]:
-    """Return what the SLA allows as text, and whether that is known to half a point."""
-    from fluid.admission.study.tuning import HALF_A_POINT
-
-    used = answer.utilisation_at_sla
-    points = f"{100 * HALF_A_POINT:g} points"
-    if answer.ended_by == "precision":
-        precise = f"its interval is within {points}"
-    else:
-        option = "--time-limit" if answer.ended_by == "time" else "--replications"
-        precise = f"its interval is not within {points}, and {option} allows no more worlds"
-    return [
-        f"the SLA allows     a utilisation of {with_interval(used, 5, least=0.0, most=1.0)}, with the uncertainty of "
-        "the threshold",
-        f"                   {precise} ({many(answer.replications, 'world')}, and as many fresh ones)",
-    ]
 
 
 def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replications: int) -> ComparedAdmission:
@@ -294,25 +158,189 @@ def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replicat
     return encode(ComparedAdmission, sla=sla, replications=replications, bound=bound.utilisation, rows=parts)
 
 
-def compared_lines(answer: ComparedAdmission) -> list[str]:
-    """Return the answer of ``admission compare`` as text."""
-    table = [["policy", "observations", "threshold", "utilisation", "above the first"]]
-    for row in answer.rows:
-        above = "" if row.above_first is None else with_interval(row.above_first, 4)
-        used = with_interval(row.utilisation, 5, least=0.0, most=1.0) + ("" if row.reached else " (SLA not reached)")
-        table.append([row.policy, str(row.observations), f"{row.threshold:.6g}", used, above])
+@singledispatch
+def sentence(answer: Answer) -> str:
+    """Return an answer in a sentence."""
+    raise TypeError(type(answer).__name__)
+
+
+@sentence.register
+def _(answer: MomentsAnswer) -> str:
+    row = answer.moments[-1]
+    return (
+        f"A deployment of {many(answer.size, 'core')} has {row.exact.mean:.6g} cores on average in {row.time:g} hours, "
+        f"with variance {row.exact.variance:.6g}."
+    )
+
+
+@sentence.register
+def _(answer: LawAnswer) -> str:
+    return (
+        f"A deployment of {many(answer.size, 'core')} has {answer.mean:.6g} cores on average in {answer.time:g} hours, "
+        f"with variance {answer.variance:.6g}, and none with probability {answer.zero:.6g}."
+    )
+
+
+@sentence.register
+def _(answer: BeliefAnswer) -> str:
+    return (
+        f"After what was seen, the mean of mu is {answer.exact.mean_mu:.6g} an hour by the exact belief, and "
+        f"{answer.plug_in.mean_mu:.6g} by the plug-in of the paper; a scale-out has 1 + {answer.sigma.mean:.6g} cores."
+    )
+
+
+@sentence.register
+def _(answer: DecideAnswer) -> str:
+    thresholds = f"{answer.zeroth:.6g} cores (zeroth), {answer.first:.6g} cores (first) or {answer.second:.6g} (second)"
+    accepts = f"a policy accepts if its threshold is above {thresholds}, by moment"
+    if not answer.verdict:
+        return f"{accepts[0].upper()}{accepts[1:]}."
+    unit = "" if answer.policy == "second" else " cores"
+    number = f"it needs {answer.needed:.6g}{unit} of the threshold {answer.threshold:.6g}"
+    reason = number if answer.fits else "it does not fit"
+    return f"The {answer.policy} moment says {answer.verdict}: {reason}; {accepts}."
+
+
+@sentence.register
+def _(answer: OptimalAdmission) -> str:
+    return (
+        f"The best policy uses between {100 * answer.lower:.7f} % and {100 * answer.upper:.7f} % of the cores where at "
+        f"most {100 * answer.sla:g} % of scale-outs are refused."
+    )
+
+
+@sentence.register
+def _(answer: ExactAdmission) -> str:
+    used, refused = 100 * answer.utilisation, 100 * answer.sla
+    return f"{used:.7g} % of the cores are in use, and {refused:.7g} % of scale-outs are refused."
+
+
+@sentence.register
+def _(answer: SimulatedAdmission) -> str:
+    refused = number(answer.sla.mean or 0.0, 3, share=True)
+    used = number(answer.utilisation.mean or 0.0, 4, share=True)
+    return f"The {answer.policy} policy uses {used} of the cores, and {refused} of scale-outs are refused."
+
+
+@sentence.register
+def _(answer: TunedAdmission) -> str:
+    used = "-" if answer.utilisation.mean is None else f"{100 * answer.utilisation.mean:.2f} %"
+    proven = "none is proven to" if answer.safe is None else f"{answer.safe.threshold:.6g} is the largest proven to"
+    return (
+        f"{answer.threshold:.6g} is the largest threshold of the {answer.policy} policy whose estimated refused share "
+        f"meets the SLA of {answer.target:g}, with {used} of the cores in use; {proven}."
+    )
+
+
+@sentence.register
+def _(answer: ComparedAdmission) -> str:
+    best = max((row for row in answer.rows if row.utilisation.mean is not None), key=_used, default=None)
+    bound = number(answer.bound.mean or 0.0, 4, share=True)
+    most = f"no policy can use more than {bound} of the cores"
+    if best is None:
+        return f"{most[0].upper()}{most[1:]}."
+    return f"At this SLA {best.policy} uses most, {number(_used(best), 4, share=True)} of the cores; {most}."
+
+
+def _used(row: ComparedRow) -> float:
+    return row.utilisation.mean or 0.0
+
+
+@sentence.register
+def _(answer: FittedAdmission) -> str:
+    return fit_sentence(answer)
+
+
+def tables(answer: Answer) -> list[Table]:
+    """Return the tables of an answer, with what is to be said of its numbers."""
+    found = tables_of(answer)
+    if isinstance(answer, MomentsAnswer):
+        found.append(_moments(answer))
+    elif isinstance(answer, LawAnswer):
+        found.append(_quantiles(answer))
+    elif isinstance(answer, FittedAdmission):
+        found.append(fit_table(answer))
+    notes = _notes(answer)
+    return [*found, Table("notes", [""], [[note] for note in notes], [False])] if notes else found
+
+
+def _moments(answer: MomentsAnswer) -> Table:
+    """Return the moments by time: those of M (O + N), of the paper, and of the size itself."""
+    head = [
+        "hours", "mean of M (O + N)", "variance", "probability of a core", "paper: mean", "paper: variance",
+        "size: mean", "size: variance",
+    ]  # fmt: skip
+    rows = []
+    for row in answer.moments:
+        numbers = (
+            row.mean,
+            row.variance,
+            row.alive,
+            row.paper.mean,
+            row.paper.variance,
+            row.exact.mean,
+            row.exact.variance,
+        )
+        rows.append([f"{row.time:g}", *(number(x) for x in numbers)])
+    return Table("moments of the cores in some hours", head, rows, [True] * len(head))
+
+
+def _quantiles(answer: LawAnswer) -> Table:
+    """Return quantiles of the size: the least number with a tail of at most one less the level."""
+    tails = {int(n): p for n, p in answer.tail.items()}
+    rows = []
+    for level in (0.5, 0.9, 0.99, 0.999):
+        beyond = [n for n, p in tails.items() if p > 1 - level]
+        rows.append([f"{100 * level:g} %", f"{max(beyond, default=0):,}"])
+    return Table("quantiles of the cores", ["of the probability", "cores, at most"], rows, [True, True])
+
+
+def _notes(answer: Answer) -> list[str]:
+    """Return what a reader should know beside the numbers."""
+    if isinstance(answer, DecideAnswer) and answer.judged_by == "priors":
+        return ["every deployment is judged by the priors alone; thresholds of tune need what was seen (--state)"]
+    if isinstance(answer, TunedAdmission):
+        return [*_about_the_estimate(answer), *_about_the_safe_one(answer), _about_the_precision(answer)]
+    return []
+
+
+def _about_the_estimate(answer: TunedAdmission) -> list[str]:
+    low, high = answer.interval
+    meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
+    misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
+    notes = [f"by intervals over the runs, {meets}, and {misses}"]
+    if len(answer.tried) == 1 or answer.threshold == answer.tried[-1][0]:
+        notes.append("the estimated threshold is the end of the range searched")
+    return [*notes, *(["more or longer runs may decide (--replications, --until)"] if low == 0 or high is None else [])]
+
+
+def _about_the_safe_one(answer: TunedAdmission) -> list[str]:
+    candidates = many(len(answer.judged), "threshold")
+    if answer.safe is not None:
+        return [f"the safe threshold is the largest of {candidates} up to the estimated one"]
     return [
-        f"{INTERVALS}; {many(answer.replications, 'world')}, the same for all",
-        *aligned(table, right=0),
-        f"no policy uses more than {with_interval(answer.bound, 5, least=0.0, most=1.0)} (pathwise)",
+        f"none of {candidates} from {answer.judged[0][0]:.6g} on is proven to meet the SLA by the fresh runs; more or "
+        "longer runs may prove one (--replications, --until)"
     ]
 
 
-def exact_lines(answer: ExactAdmission) -> list[str]:
-    """Return the answer of ``admission exact`` as text."""
-    return [
-        f"utilisation        {answer.utilisation:.9g}",
-        f"refused scale-outs {answer.sla:.9g} of all",
-        f"admitted           {100 * answer.acceptance:.6g} % of arrivals",
-        f"{many(answer.states, 'state')}; residual of the linear system {answer.residual:.1e}",
-    ]
+def _about_the_precision(answer: TunedAdmission) -> str:
+    from fluid.admission.study.tuning import HALF_A_POINT
+
+    points = f"{100 * HALF_A_POINT:g} points"
+    if answer.ended_by == "precision":
+        return f"the interval of what the SLA allows is within {points}"
+    option = "--time-limit" if answer.ended_by == "time" else "--replications"
+    return f"the interval of what the SLA allows is not within {points}, and {option} allows no more worlds"
+
+
+def pictures(answer: Answer) -> list[Picture]:
+    """Return none: ``--plot`` of a command draws what the answer does not hold."""
+    del answer
+    return []
+
+
+def evidence(answer: Answer) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("all numbers", "statistical")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.answers.admission import FittedAdmission
 from bounds.answers.record import Fields, encode
-from bounds.views.tables import aligned
+from bounds.views.shown import Table
 from bounds.views.text import many
 
 if TYPE_CHECKING:
@@ -73,26 +73,21 @@ def fit_answer(
     )  # fmt: skip
 
 
-def fit_lines(answer: FittedAdmission) -> list[str]:
-    """Return the answer of ``admission fit`` as text."""
+def fit_sentence(answer: FittedAdmission) -> str:
+    """Return the answer of ``admission fit`` in a sentence."""
     from fluid.admission.study.goodness import QUANTITIES
 
-    log = answer.log
-    table = [["", "value", "standard error", "95 %"]]
-    for row in answer.parameters:
-        has_ends = row.ci95 is not None and None not in row.ci95  # delta has no interval where nothing was shut down
-        ends = f"[{row.ci95[0]:.4g}, {row.ci95[1]:.4g}]" if has_ends else ""
-        error = "" if row.standard_error is None else f"{row.standard_error:.3g}"
-        table.append([row.name, f"{row.value:.6g}", error, ends])
-    lines = [
-        f"{many(log.deployments, 'deployment')} in {log.hours:,.6g} hours: {log.open} still there, {log.shut_down} "
-        f"shut down; {many(log.core_ends, 'core end')}, {many(log.scale_outs, 'scale-out')}",
-        *aligned(table, right=3),
-    ]
-    lines.append("p-values against logs simulated from these laws (too large, since the laws were fitted):")
-    lines += aligned([[f"  {QUANTITIES[one.name]}", f"{one.p_value:.3f}"] for one in answer.goodness], right=1)
+    log, number_of_tests = answer.log, len(answer.goodness)
+    test = f"{DOUBTED:.0%}, Bonferroni over {number_of_tests} tests"
     doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
-    verdict = f"the model is in doubt: {doubted}" if doubted else "none of them puts the model in doubt"
-    number = len(answer.goodness)
-    lines.append(f"{verdict} (that takes a p-value of {DOUBTED / number:.4f} or less: {DOUBTED:.0%} over {number})")
-    return lines
+    verdict = f"the model is in doubt ({test}): {doubted}" if doubted else f"no test rejects the model ({test})"
+    return f"The laws were fitted to {many(log.deployments, 'deployment')} in {log.hours:,.6g} hours; {verdict}."
+
+
+def fit_table(answer: FittedAdmission) -> Table:
+    """Return the p-values against logs simulated from the fitted laws."""
+    from fluid.admission.study.goodness import QUANTITIES
+
+    title = "p-values against logs simulated from these laws (too large, since the laws were fitted)"
+    rows = [[QUANTITIES[one.name], f"{one.p_value:.3f}"] for one in answer.goodness]
+    return Table(title, ["quantity", "p-value"], rows, [False, True])

@@ -105,6 +105,7 @@ TYPED: Mapping[str, Sequence[str]] = {
     "worst": ("worst", "worst_by_size"),
     "region": ("region",),
     "experiment": ("experiment",),
+    "admission tune": ("admission_tune",),
 }
 """The answers of a command, by the names of their schemas."""
 
@@ -314,16 +315,6 @@ def _attack(answer: Document) -> tuple[str, Pictures]:
     return f"{kept} in the worst case that was found ({proved}).", []
 
 
-def _tune(answer: Document) -> tuple[str, Pictures]:
-    used = _percent(answer["utilisation"]["mean"], 2)
-    safe = answer["safe"]
-    proven = "none is proven to" if safe is None else f"{safe['threshold']:.6g} is the largest proven to"
-    return (
-        f"{answer['threshold']:.6g} is the largest threshold of the {answer['policy']} policy whose estimated refused "
-        f"share meets the SLA of {answer['target']:g}, with {used} of the cores in use; {proven}."
-    ), []
-
-
 KINDS: dict[str, Kind] = {
     "simulate": Kind(
         ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
@@ -331,6 +322,5 @@ KINDS: dict[str, Kind] = {
         (("all numbers", SIMULATED),),
     ),
     "attack": Kind(("attack", "attack_online"), _attack, ()),
-    "admission tune": Kind(("admission_tune",), _tune, (("all numbers", SIMULATED),)),
 }
 """By command."""
