@@ -138,6 +138,9 @@ def lemma_5_9(
     instances: int = 2, eps: float = EPS, load: Fraction = Fraction(1, 8), *, allowed: float = 1.0
 ) -> Outcome:
     """Look at random instances at a part of their workload, after a part of the time of the lemma."""
+    expect_number(instances, "instances", 1)
+    if not 0 < eps < 1:
+        raise InputError(f"eps: expected a number between 0 and 1, got {eps}")
     generator, within, paths = np.random.default_rng(SEED), 0, 0
     for seed in range(instances):
         model, time, full = _of_lemma_5_9(seed, eps, load)
@@ -191,6 +194,7 @@ def _off_equation_40(
 )
 def proposition_5_10(instances: int = 5, horizon: float = 8.0, *, departures: float = 1.0) -> Outcome:
     """Differentiate paths numerically between switches; `departures` is the part of them that counts."""
+    expect_number(instances, "instances", 1)
     off, step = list[float](), 1e-5
     for seed in range(instances):
         model = Reservation(dynamic_instance(seed))
@@ -325,6 +329,7 @@ def _last_place(instance: Instance, model: Reservation, listed: list[Configurati
 
 def moments(instances: int, departures: float = 1.0) -> list[Moment]:
     """Return moments of paths of random instances and of two named ones; `departures` is the part that counts."""
+    expect_number(instances, "instances", 1)
     return [replace(moment, leaving=departures * moment.leaving) for moment in _moments(instances)]
 
 
@@ -519,6 +524,7 @@ def drain_rates(systems: int = 60, *, highest_first: bool = True, departures: fl
     """Compare with the chain, in which `departures` times as many jobs leave."""
     from fluid.limits.reservation.draining import emptying_rates, is_exact
 
+    expect_number(systems, "systems", 1)
     generator, compared, off = np.random.default_rng(47), 0, 0.0
     for _ in range(systems):
         types, most = int(generator.integers(1, 4)), int(generator.integers(1, 4))

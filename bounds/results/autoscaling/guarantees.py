@@ -288,6 +288,7 @@ def theorem_3_9(
     instances: int = 200, tight: int = 3, *, bound: Callable[[int], Fraction] = bound_by_stages, exact: bool = True
 ) -> Outcome:
     """Look at random instances, and at the tight family of `tight` types."""
+    expect_number(instances, "instances", 0)
     solutions = _exact_fits(39, instances, tight=tight, exact=exact)
     unequal, steps, above = 0, [], []
     for solution in solutions:
