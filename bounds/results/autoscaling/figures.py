@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.comparison import sizes_of
-from bounds.results.autoscaling.convergence import VARIANTS
 from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
 from bounds.results.instances import four_types, full_of_the_first, with_rates
@@ -28,11 +28,14 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.preemption import DRA_PREEMPTION
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, REFUSAL
+from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
 from fluid.simulation.results import LossResult, Run
 from fluid.simulation.state import Setting
 from fluid.simulation.structures.bitset import insert
+from fluid.statistics import Interval
+from theory.errors import InputError, expect_number
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import additive
@@ -40,8 +43,29 @@ from theory.numbers import text
 
 SEED = 2005_13744
 
-SUITED = ("no migration", "g = 0", "g = L / 5")
+WORST_OF_FOUR = four_types().workload
+"""The worst workload of the four VM types."""
+
+RESERVATION = "(log L)^1.5"
+"""g(L), where no other is chosen."""
+
+OVERLOAD = (Fraction(20), Fraction(10), Fraction(10), Fraction(0))
+"""A workload at which the variants of `SUITED` lose more than at the worst one, so that fewer runs show it."""
+
+SUITED: Mapping[str, Mapping[str, Any]] = {
+    "no migration": {"migration": False},
+    "g = 0": {"reservation": "0"},
+    "g = L / 5": {"reservation": "L / 5"},
+}
 """Variants that fail for the four VM types; a constant g does well there, as their slots are not scarce."""
+
+
+def variant(reservation: str, *, migration: bool = True) -> dict[str, Any]:
+    """Return the options of dynamic reservation with a function g of L, with migration or without."""
+    try:
+        return {"reservation": Expression.of(reservation), "migration": migration}
+    except ValueError as error:
+        raise InputError(f"reservation: expected a function of L such as {RESERVATION} ({error})") from error
 
 
 def runs_of(one: Policy, scenario: LossScenario, count: int, seed: int = SEED) -> list[Run]:
@@ -61,12 +85,18 @@ def reservation_runs(
     name: str = "dra",
     options: Mapping[str, Any] = MappingProxyType({}),
     seed: int = SEED,
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
 ) -> LossResult[Any]:
     """Run a policy on the four VM types; `start` begins with ``empty`` or ``full`` (of the smallest type)."""
-    instance, rule = four_types(), policy(name)
+    instance, rule = four_types(workload), policy(name)
     initial = full_of_the_first(instance, servers) if start.startswith("full") else None
     scenario = LossScenario(instance, servers, until, warmup, initial=initial, bins=bins, options=options)
     return LossResult(rule, scenario, tuple(runs_of(rule, scenario, count, seed)))
+
+
+def is_within(reward: Interval, limit: float, part: float) -> bool:
+    """Return whether an interval is within a part of a limit."""
+    return (1 - part) * limit < reward.low and reward.high < (1 + part) * limit
 
 
 @claim(
@@ -77,32 +107,63 @@ def reservation_runs(
     source="Figure 3",
     printed="as L becomes large, DRA approaches the global greedy reward and 86% of the optimum (L lost)",
     evidence=Evidence.statistical,
-    breaks=("the policy is power of two choices", *SUITED),
+    tiny={"servers": (20, 100), "runs": (10, 14), "until": 7.0, "warmup": 4.0, "within": 0.07, "workload": OVERLOAD},
+    full={"servers": (50, 400, 6400), "runs": (24, 24, 24), "until": 40.0, "warmup": 10.0},
+    controls={"the policy is power of two choices": {"name": "power-of-d"}, **SUITED},
 )
-def figure_3(level: Level, broken: str) -> Outcome:
-    limit = float(global_greedy(four_types()).reward)
-    sizes = (50, 400, 1600) if level is Level.quick else (50, 400, 6400)
-    counts, until, warm_up = ((40, 16, 10), 11.0, 8.0) if level is Level.quick else ((24, 24, 24), 40.0, 10.0)
-    name = "power-of-d" if broken.startswith("the policy") else "dra"
-    decisions, holds, shown, events = Decisions(6), True, [], 0
+def figure_3(
+    servers: tuple[int, ...] = (50, 400, 1600),
+    runs: tuple[int, ...] = (40, 16, 10),
+    until: float = 11.0,
+    warmup: float = 8.0,
+    within: float = 0.01,
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
+    reservation: str = RESERVATION,
+    *,
+    name: str = "dra",
+    migration: bool = True,
+) -> Outcome:
+    """Compare the first number of servers with the second, and the last with the limit."""
+    if len(servers) < 2:
+        raise InputError(f"servers: expected two numbers or more, got {len(servers)}")
+    for count in runs:
+        expect_number(count, "runs", 2)
+    limit = float(global_greedy(four_types(workload)).reward)
+    options, seed = variant(reservation, migration=migration), FRESH_SEED
+    decisions, holds, shown, events = Decisions(2 * len(servers)), True, [], 0
     for start in ("empty", "full"):
         rewards = []
-        for servers, count in zip(sizes, counts, strict=True):
-            options = VARIANTS.get(broken, {})
-            runs = reservation_runs(
-                servers, start, until, warm_up, 4, count, name=name, options=options, seed=FRESH_SEED
-            ).runs
-            events += sum(run.events for run in runs)
-            rewards.append(decisions.mean([run.mean_reward for run in runs]))
-        small, middle, large = rewards
-        holds &= small.high < middle.low and 0.99 * limit < large.low and large.high < 1.01 * limit
-        means = ", ".join(f"{servers:,}: {one.mean:.3f}" for servers, one in zip(sizes, rewards, strict=True))
+        for number, count in zip(servers, runs, strict=True):
+            result = reservation_runs(
+                number, start, until, warmup, 4, count, name=name, options=options, seed=seed, workload=workload
+            )
+            events += sum(run.events for run in result.runs)
+            rewards.append(decisions.mean([run.mean_reward for run in result.runs]))
+        small, middle, large = rewards[0], rewards[1], rewards[-1]
+        holds &= small.high < middle.low and is_within(large, limit, within)
+        means = ", ".join(f"{number:,}: {one.mean:.3f}" for number, one in zip(servers, rewards, strict=True))
         shown.append(f"{start}: {means} (last in [{large.low:.3f}, {large.high:.3f}])")
-    computed = (
-        f"limit {limit:.3f}; reward from {'; '.join(shown)}; {counts} runs, {events:,} events, {decisions}, "
-        f"seed {FRESH_SEED}"
+    computed = f"limit {limit:.3f}; reward from {'; '.join(shown)}; {runs} runs, {events:,} events, {decisions}"
+    return Outcome(f"{computed}, seed {seed}", bool(holds))
+
+
+@cache
+def _percents(
+    servers: int,
+    runs: int,
+    until: float,
+    warmup: float,
+    workload: tuple[Fraction, ...],
+    reservation: str,
+    *,
+    migration: bool,
+) -> list[float]:
+    """Return the rewards of runs from the empty system, in percent of the optimum."""
+    options, optimum = variant(reservation, migration=migration), float(solve(four_types(workload)).optimal.reward)
+    result = reservation_runs(
+        servers, "empty", until, warmup, 4, runs, options=options, seed=SECOND_FRESH_SEED, workload=workload
     )
-    return Outcome(computed, bool(holds))
+    return [100 * run.mean_reward / optimum for run in result.runs]
 
 
 @claim(
@@ -113,23 +174,34 @@ def figure_3(level: Level, broken: str) -> Outcome:
     source="Figure 3",
     printed="as the number of servers becomes large, DRA approaches ... 86% of the optimal reward",
     evidence=Evidence.statistical,
-    breaks=("85 % is printed", "servers are 80", *SUITED),
+    tiny={"servers": (230,), "runs": 14, "until": 11.0, "warmup": 3.0},
+    full={"runs": 120},
+    controls={"85 % is printed": {"percent": 85}, "servers are 80": {"servers": (80,)}, **SUITED},
 )
-def printed_86_percent(level: Level, broken: str) -> Outcome:
-    solution = solve(four_types())
-    optimum, percent = float(solution.optimal.reward), 85 if broken.startswith("85") else 86
-    count = 30 if level is Level.quick else 120
-    decisions, shown, good = Decisions(2), [], solution.ratio == Fraction(449, 515)
-    for servers in (80 if broken.startswith("servers") else 200, 300):
-        options = VARIANTS.get(broken, {})
-        runs = reservation_runs(servers, "empty", 24.0, 8.0, 4, count, options=options, seed=SECOND_FRESH_SEED).runs
-        share = decisions.mean([100 * run.mean_reward / optimum for run in runs])
+def printed_86_percent(
+    servers: tuple[int, ...] = (200, 300),
+    runs: int = 30,
+    until: float = 24.0,
+    warmup: float = 8.0,
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
+    reservation: str = RESERVATION,
+    *,
+    percent: int = 86,
+    migration: bool = True,
+) -> Outcome:
+    expect_number(runs, "runs", 2)
+    limit, decisions, shown = solve(four_types(workload)).ratio, Decisions(len(servers)), []
+    good = workload != WORST_OF_FOUR or limit == Fraction(449, 515)
+    for number in servers:
+        percents = _percents(number, runs, until, warmup, workload, reservation, migration=migration)
+        share = decisions.mean(percents)
         good &= percent - 0.5 <= share.low and share.high < percent + 0.5
-        shown.append(f"{share.mean:.2f} % in [{share.low:.2f}, {share.high:.2f}] on {servers} servers")
-    computed = f"{'; '.join(shown)}; {text(solution.ratio)} = {100 * float(solution.ratio):.2f} % in the limit"
-    return Outcome(
-        f"{computed}; {percent} % is printed; {count} runs each, {decisions}, seed {SECOND_FRESH_SEED}", bool(good)
+        shown.append(f"{share.mean:.2f} % in [{share.low:.2f}, {share.high:.2f}] on {number} servers")
+    computed = (
+        f"{'; '.join(shown)}; {text(limit)} = {100 * float(limit):.2f} % in the limit; {percent} % is printed; "
+        f"{runs} runs each, {decisions}, seed {SECOND_FRESH_SEED}"
     )
+    return Outcome(computed, bool(good))
 
 
 def _references() -> list[Line]:
@@ -173,21 +245,32 @@ def figure_3_panels(servers: Sequence[int], runs: int, until: float) -> Sequence
     source="Figure 4",
     printed="the reward of DRA over time converges to the global greedy reward (L lost)",
     evidence=Evidence.statistical,
-    breaks=("the time is too short to converge", *SUITED),
+    tiny={"servers": 100, "until": 9.0, "within": 0.07, "workload": OVERLOAD},
+    full={"runs": 30},
+    controls={"the time is too short to converge": {"until": 1.0}, **SUITED},
 )
-def figure_4(level: Level, broken: str) -> Outcome:
-    limit = float(global_greedy(four_types()).reward)
-    servers, until = 800, 1.0 if broken.startswith("the time") else 12.0
-    count = 12 if level is Level.quick else 30
+def figure_4(
+    servers: int = 800,
+    runs: int = 12,
+    until: float = 12.0,
+    within: float = 0.015,
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
+    reservation: str = RESERVATION,
+    *,
+    migration: bool = True,
+) -> Outcome:
+    expect_number(runs, "runs", 2)
+    limit = float(global_greedy(four_types(workload)).reward)
+    options = variant(reservation, migration=migration)
     decisions, shown, holds, events = Decisions(4), [], True, 0
     for start in ("empty", "full"):
-        runs = reservation_runs(servers, start, until, 0.0, 60, count, options=VARIANTS.get(broken, {})).runs
-        events += sum(run.events for run in runs)
-        late = decisions.mean([run.reward[40:].mean() for run in runs])
-        early = decisions.mean([run.reward[:6].mean() for run in runs])
-        holds &= 0.985 * limit < late.low and late.high < 1.015 * limit and early.high < late.low
+        result = reservation_runs(servers, start, until, 0.0, 60, runs, options=options, workload=workload)
+        events += sum(run.events for run in result.runs)
+        late = decisions.mean([run.reward[40:].mean() for run in result.runs])
+        early = decisions.mean([run.reward[:6].mean() for run in result.runs])
+        holds &= is_within(late, limit, within) and early.high < late.low
         shown.append(f"{start}: {early.mean:.2f} early, {late.mean:.2f} late in [{late.low:.2f}, {late.high:.2f}]")
-    computed = f"limit {limit:.3f}; {'; '.join(shown)}; {count} runs, {events:,} events, {decisions}, seed {SEED}"
+    computed = f"limit {limit:.3f}; {'; '.join(shown)}; {runs} runs, {events:,} events, {decisions}, seed {SEED}"
     return Outcome(computed, bool(holds))
 
 
@@ -230,11 +313,8 @@ def _too_few(setting: Setting) -> Any:
     return state._replace(size=np.where(state.priority > 0, state.size - state.size // 4, state.size))
 
 
-PREEMPTIONS: Mapping[str, Policy] = {
-    "victims are stopped largest first": replace(DRA_PREEMPTION, prepare=_largest_first),
-    "too few victims are stopped": replace(DRA_PREEMPTION, prepare=_too_few),
-}
-"""Preemption with a step of Section 7.2 done wrong, by the name of the break."""
+LARGEST_FIRST = replace(DRA_PREEMPTION, prepare=_largest_first)
+TOO_FEW = replace(DRA_PREEMPTION, prepare=_too_few)
 
 
 def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: int) -> tuple[int, int]:
@@ -264,6 +344,10 @@ def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: 
     return refused, wrong
 
 
+SHORT_OF_SERVERS = (Fraction(4), Fraction(1), Fraction(3), Fraction(3))
+"""A workload at which preemption gains more than at the worst one, so that fewer runs show it."""
+
+
 @claim(
     "figure-6-preemption",
     "In a system short of servers preemption pays: with the four VM types, the two smaller of priority 0, it raises "
@@ -273,28 +357,44 @@ def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: 
     source="Figure 6",
     printed="considering preemptions in DRA makes a great difference (rewards lost)",
     evidence=Evidence.statistical,
-    breaks=("nothing has priority, so nothing is stopped", *PREEMPTIONS),
+    tiny={"servers": 40, "runs": 12, "until": 8.0, "workload": SHORT_OF_SERVERS, "reservation": "2"},
+    full={"servers": 600, "runs": 40},
+    controls={
+        "nothing has priority, so nothing is stopped": {"priorities": (0, 0, 0, 0)},
+        "victims are stopped largest first": {"preemption": LARGEST_FIRST},
+        "too few victims are stopped": {"preemption": TOO_FEW},
+    },
 )
-def figure_6_preemption(level: Level, broken: str) -> Outcome:
+def figure_6_preemption(
+    servers: int = 300,
+    runs: int = 24,
+    until: float = 12.0,
+    warmup: float = 4.0,
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
+    reservation: str = RESERVATION,
+    priorities: tuple[int, ...] = (0, 0, 1, 1),
+    *,
+    preemption: Policy = DRA_PREEMPTION,
+) -> Outcome:
     """Compare paired runs, and read the log of the first."""
-    instance = four_types()
-    none = broken.startswith("nothing")
-    priority = dict.fromkeys(instance.names, 0) | ({} if none else dict.fromkeys(instance.names[2:], 1))
-    servers, count = (300, 24) if level is Level.quick else (600, 40)
-    scenario = LossScenario(instance, servers, 12.0, 4.0, options={"priority": priority}, synchronised=True, bins=10)
-    chosen = PREEMPTIONS.get(broken, DRA_PREEMPTION)
-    runs = [runs_of(one, scenario, count, FRESH_SEED) for one in (chosen, policy("dra"), policy("power-of-d"))]
-    (logged,) = runs_of(chosen, replace(scenario, log=500_000), 1, FRESH_SEED)
-    decisions = Decisions(2)
-    rewards = [[run.mean_reward for run in some] for some in runs]
+    expect_number(runs, "runs", 2)
+    instance = four_types(workload)
+    options = variant(reservation) | {"priority": dict(zip(instance.names, priorities, strict=True))}
+    scenario = LossScenario(instance, servers, until, warmup, options=options, synchronised=True, bins=10)
+    with_it, without, sampled = (
+        [run.mean_reward for run in runs_of(rule, scenario, runs, FRESH_SEED)]
+        for rule in (preemption, policy("dra"), policy("power-of-d"))
+    )
     # the same jobs come to all three policies, so that differences of pairs decide
-    gain, ahead = decisions.paired(rewards[0], rewards[1]), decisions.paired(rewards[0], rewards[2])
+    decisions = Decisions(2)
+    gain, ahead = decisions.paired(with_it, without), decisions.paired(with_it, sampled)
+    (logged,) = runs_of(preemption, replace(scenario, log=500_000), 1, FRESH_SEED)
     reserve = int(DRA_PREEMPTION.prepare(scenario.setting()).reserve[0])
-    refused, wrong = _wrong_stops(logged, sizes_of(instance), [priority[name] for name in instance.names], reserve)
+    refused, wrong = _wrong_stops(logged, sizes_of(instance), list(priorities), reserve)
     computed = (
-        f"gain {gain.mean:.3f} in [{gain.low:.3f}, {gain.high:.3f}] over {np.mean(rewards[1]):.3f}; ahead of power of "
+        f"gain {gain.mean:.3f} in [{gain.low:.3f}, {gain.high:.3f}] over {np.mean(without):.3f}; ahead of power of "
         f"two by {ahead.mean:.3f}; {refused} refused jobs with priority, {wrong} of them with other stops than the "
-        f"text's; {count} pairs on the same jobs, {decisions}, seed {FRESH_SEED}"
+        f"text's; {runs} pairs on the same jobs, {decisions}, seed {FRESH_SEED}"
     )
     return Outcome(computed, bool(gain.low > 0 and ahead.low > 0 and not wrong and refused > 0))
 
@@ -359,18 +459,29 @@ def spike_runs(name: str, service: int, lists: Sequence[JobList], **setting: Any
         "DRA with preemptions reacts to spikes in demand better than the other two; power of d can be better than DRA"
     ),
     evidence=Evidence.statistical,
-    breaks=("the second spike has priority 0", "there is no second spike"),
+    tiny={"lists": 12},
+    full={"lists": 60},
+    controls={
+        "the second spike has priority 0": {"priority": 0},
+        "there is no second spike": {"spikes_10": (10.0, 0.0), "spikes_50": (6.0, 0.0)},
+    },
 )
-def figure_6_spike(level: Level, broken: str) -> Outcome:
-    count = 20 if level is Level.quick else 60
-    decisions, rewards, shown = Decisions(4), dict[int, dict[str, list[float]]](), []
-    priority = 0 if broken.startswith("the second") else 1
-    for service, ((first, second), _) in SPIKES.items():
-        lists = [spiked(seed, service, (first, 0.0 if broken.startswith("there") else second)) for seed in range(count)]
-        results = {name: spike_runs(name, service, lists, second=priority) for name in TITLES}
+def figure_6_spike(
+    lists: int = 20,
+    spikes_10: tuple[float, ...] = SPIKES[10][0],
+    spikes_50: tuple[float, ...] = SPIKES[50][0],
+    *,
+    priority: int = 1,
+) -> Outcome:
+    """Compare on lists of jobs with two spikes, given in jobs a server, where jobs last 10 and 50 times as long."""
+    expect_number(lists, "lists", 2)
+    rewards, shown = dict[int, dict[str, list[float]]](), []
+    for service, (first, second) in {10: spikes_10, 50: spikes_50}.items():
+        jobs = [spiked(seed, service, (first, second)) for seed in range(lists)]
+        results = {name: spike_runs(name, service, jobs, second=priority) for name in TITLES}
         rewards[service] = {name: [run.mean_reward for run in result.runs] for name, result in results.items()}
         shown.append(f"{service}: " + ", ".join(f"{np.mean(values):.2f}" for values in rewards[service].values()))
-    short, long = rewards[10], rewards[50]
+    decisions, short, long = Decisions(4), rewards[10], rewards[50]
     gains = [
         decisions.paired(short["dra-preemption"], short["dra"]),
         decisions.paired(short["dra-preemption"], short["power-of-d"]),
@@ -380,7 +491,7 @@ def figure_6_spike(level: Level, broken: str) -> Outcome:
     least = ", ".join(f"{gain.low:+.2f}" for gain in gains)
     computed = (
         f"reward with preemption, without, of power of two, by service time {'; '.join(shown)}; differences at least "
-        f"{least} ({count} pairs, {decisions}, seed {SEED})"
+        f"{least} ({lists} pairs, {decisions}, seed {SEED})"
     )
     return Outcome(computed, all(gain.low > 0 for gain in gains))
 

@@ -7,26 +7,29 @@ local derivatives (29)-(30) as difference quotients between switches of the path
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import dynamic_instance, four_types, limited_by_draining
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.reservation import Reservation, fluid_path, plan, state_of
-from fluid.limits.reservation.segment import State
+from fluid.limits.reservation.segment import Segment, State
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import maximal
-from theory.greedy.assignment import MaxRewards, greedy_configurations
+from theory.greedy.assignment import MaxRewards, global_greedy, greedy_configurations
 from theory.greedy.servers import max_jobs
 from theory.instance import Configuration, Instance
 
 SEED = 514
-EPS = 1e-3  # eps of Lemma 5.9
+EPS = 1e-3  # eps of Lemma 5.9, where no other is chosen
 NEAR = 1e-7  # jobs and servers, per server, that differ by less are equal; paths are computed to 1e-10
 
 
@@ -53,6 +56,37 @@ def greedy_shares(model: Reservation) -> dict[Configuration, float]:
     return {stage.configurations[0]: float(stage.fraction) for stage in model.equilibrium.stages}
 
 
+class End(NamedTuple):
+    """Where a path is at the end of the horizon."""
+
+    instance: Instance
+    from_jobs: bool  # whether it began with jobs, not from the empty system
+    jobs: np.ndarray
+    masses: dict[Configuration, float]
+
+
+@cache
+def _ends(instances: int, states: int, horizon: float) -> list[End]:
+    """Follow paths of random instances from the empty system and from random states."""
+    generator, ends = np.random.default_rng(SEED), []
+    for seed in range(instances):
+        instance = dynamic_instance(seed)
+        model = Reservation(instance)
+        until = horizon / float(model.service.min())
+        for start in [None, *random_states(model, generator, states)]:
+            jobs, masses = fluid_path(model, until, start).state(until)
+            ends.append(End(instance, start is not None, jobs, masses))
+    return ends
+
+
+def _away(model: Reservation, jobs: np.ndarray, masses: dict[Configuration, float]) -> float:
+    """Return how far a state is from the global greedy assignment, in jobs and effective configurations."""
+    # servers to spare may keep a configuration: only what lacks counts
+    lacking = max((share - masses.get(k, 0.0) for k, share in greedy_shares(model).items()), default=0.0)
+    served = np.array([float(y) for y in model.equilibrium.served])
+    return max(lacking, float(np.abs(jobs - served).max()))
+
+
 @claim(
     "theorem-6.1",
     "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
@@ -61,34 +95,31 @@ def greedy_shares(model: Reservation) -> dict[Configuration, float]:
     source="Theorem 6.1",
     printed="from any initial state the fluid paths converge to the global greedy assignment",
     evidence=Evidence.numeric,
-    breaks=("the limit of half the workload",),
+    tiny={"instances": 1},
+    full={"instances": 20, "states": 5},
+    controls={"the limit of half the workload": {"limit_of": Fraction(1, 2)}},
 )
-def theorem_6_1(level: Level, broken: str) -> Outcome:
-    """Follow paths for 40 mean service times of the slowest type."""
-    instances, states = (3, 1) if level is Level.quick else (20, 5)
-    generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
-    for seed in range(instances):
-        instance = dynamic_instance(seed)
-        model = Reservation(instance)
-        goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
-        until = 40.0 / float(model.service.min())
-        for start in [None, *random_states(model, generator, states)]:
-            jobs, masses = fluid_path(model, until, start).state(until)
-            # servers to spare may keep a configuration: only what lacks counts
-            away = max((share - masses.get(k, 0.0) for k, share in greedy_shares(goal).items()), default=0.0)
-            away = max(away, float(np.abs(jobs - np.array([float(y) for y in goal.equilibrium.served])).max()))
-            worst[start is not None] = max(worst[start is not None], away)
+def theorem_6_1(
+    instances: int = 3, states: int = 1, horizon: float = 40.0, *, limit_of: Fraction = Fraction(1)
+) -> Outcome:
+    """Follow paths for `horizon` mean service times of the slowest type, to the limit of a part of the workload."""
+    expect_number(instances, "instances", 1)
+    worst = [0.0, 0.0]
+    for end in _ends(instances, states, horizon):
+        goal = end.instance.with_workload([limit_of * rho for rho in end.instance.workload])
+        away = _away(Reservation(goal), end.jobs, end.masses)
+        worst[end.from_jobs] = max(worst[end.from_jobs], away)
     computed = (
         f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
     )
     return Outcome(computed, bool(max(worst) < 1e-6))
 
 
-def _of_lemma_5_9(seed: int) -> tuple[Reservation, float, State]:
-    """Return a system at an eighth of its workload, the time of the lemma, and a state that is full of jobs."""
+def _of_lemma_5_9(seed: int, eps: float = EPS, load: Fraction = Fraction(1, 8)) -> tuple[Reservation, float, State]:
+    """Return a system at a part of its workload, the time of the lemma, and a state that is full of jobs."""
     instance = dynamic_instance(seed)
-    model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
-    time = log(max_jobs(instance) / EPS) / float(model.service.min())
+    model = Reservation(instance.with_workload([load * rho for rho in instance.workload]))
+    time = log(max_jobs(instance) / eps) / float(model.service.min())
     return model, time, full_in(model, maximal(instance.pools[0].space)[0].tolist())
 
 
@@ -99,19 +130,25 @@ def _of_lemma_5_9(seed: int) -> tuple[Reservation, float, State]:
     source="Lemma 5.9",
     printed="y_j within rho_j + eps after a time that depends on K and eps (formula lost)",
     evidence=Evidence.numeric,
-    breaks=("a third of the time is allowed",),
+    tiny={"instances": 1},
+    full={"instances": 40},
+    controls={"a third of the time is allowed": {"allowed": 1 / 3}},
 )
-def lemma_5_9(level: Level, broken: str) -> Outcome:
-    count = 2 if level is Level.quick else 40
+def lemma_5_9(
+    instances: int = 2, eps: float = EPS, load: Fraction = Fraction(1, 8), *, allowed: float = 1.0
+) -> Outcome:
+    """Look at random instances at a part of their workload, after a part of the time of the lemma."""
+    expect_number(instances, "instances", 1)
+    if not 0 < eps < 1:
+        raise InputError(f"eps: expected a number between 0 and 1, got {eps}")
     generator, within, paths = np.random.default_rng(SEED), 0, 0
-    for seed in range(count):
-        model, time, full = _of_lemma_5_9(seed)
-        time *= 1 / 3 if broken else 1
+    for seed in range(instances):
+        model, time, full = _of_lemma_5_9(seed, eps, load)
         for start in [full, *random_states(model, generator, 1)]:
-            jobs = fluid_path(model, time, start).jobs([time])[0]
-            within += bool((jobs <= model.workload + EPS).all())
+            jobs = fluid_path(model, allowed * time, start).jobs([allowed * time])[0]
+            within += bool((jobs <= model.workload + eps).all())
             paths += 1
-    return Outcome(f"{within} of {paths} paths, eps = {EPS:g}", within == paths > 0)
+    return Outcome(f"{within} of {paths} paths, eps = {eps:g}", within == paths > 0)
 
 
 @drawing("Jobs above the workload leave: a random instance at an eighth of its workload", "lemma-5.9")
@@ -127,6 +164,23 @@ def enters() -> Sequence[Panel]:
     return [Chart(x, y, [above], lines, yscale="log", ylim=(1e-5, None))]
 
 
+def _off_equation_40(
+    model: Reservation, segment: Segment, time: float, step: float, departures: float
+) -> Iterator[float]:
+    """Yield by how much equation (40) is off at a time, for each followed configuration that a type drives."""
+    (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
+    velocity = model.workload * model.service - departures * model.service * jobs
+    ahead: list[Configuration] = []
+    for stage in segment.regime.followed:
+        ahead.append(stage.configuration)
+        if not stage.moves:  # it has servers to spare, and none after it is spoken of
+            return
+        if stage.driver >= 0:
+            # the left side of (40) as a difference quotient
+            moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
+            yield abs(moved - velocity[stage.driver])
+
+
 @claim(
     "prop-5.10",
     "Along computed paths of random instances from the empty system, outside of mixed regimes: a followed "
@@ -135,29 +189,26 @@ def enters() -> Sequence[Panel]:
     source="Proposition 5.10",
     printed="equations (40)-(42), constants lost",
     evidence=Evidence.numeric,
-    breaks=("departures are left out",),
+    full={"instances": 25},
+    controls={"departures are left out": {"departures": 0.0}},
 )
-def proposition_5_10(level: Level, broken: str) -> Outcome:
-    """Differentiate paths numerically between switches."""
-    worst, points, step = 0.0, 0, 1e-5
-    for seed in range(5 if level is Level.quick else 25):
+def proposition_5_10(instances: int = 5, horizon: float = 8.0, *, departures: float = 1.0) -> Outcome:
+    """Differentiate paths numerically between switches; `departures` is the part of them that counts."""
+    expect_number(instances, "instances", 1)
+    off, step = list[float](), 1e-5
+    for seed in range(instances):
         model = Reservation(dynamic_instance(seed))
-        path = fluid_path(model, 8.0)
-        for segment in path.segments:
+        for segment in fluid_path(model, horizon).segments:
             if segment.stop - segment.start < 0.01 or segment.regime.kind == "mixed":
                 continue
             for time in np.linspace(segment.start + 2 * step, segment.stop - 2 * step, 5):
-                (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
-                velocity = model.workload * model.service - (0 if broken else 1) * model.service * jobs
-                for i, stage in enumerate(segment.regime.followed):
-                    if not all(f.moves for f in segment.regime.followed[: i + 1]) or stage.driver < 0:
-                        continue
-                    ahead = [f.configuration for f in segment.regime.followed[: i + 1]]
-                    # the left side of (40) as a difference quotient
-                    moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
-                    worst = max(worst, abs(moved - velocity[stage.driver]))
-                    points += 1
-    return Outcome(f"{points} points, largest difference {worst:.1e}", bool(points and worst < 1e-4))
+                off += _off_equation_40(model, segment, time, step, departures)
+    worst = max(off, default=0.0)
+    return Outcome(f"{len(off)} points, largest difference {worst:.1e}", bool(off and worst < 1e-4))
+
+
+WORST_OF_FOUR = four_types().workload
+"""The worst workload of the paper's four VM types."""
 
 
 @claim(
@@ -167,23 +218,35 @@ def proposition_5_10(level: Level, broken: str) -> Outcome:
     source="Section 7",
     printed="converges to the greedy reward (values lost)",
     evidence=Evidence.numeric,
-    breaks=("the workload is doubled", "the path begins with servers full of the first type"),
+    tiny={"horizon": 20.0},
+    controls={
+        "the workload is doubled": {"path_of": 2},
+        "the path begins with servers full of the first type": {"start": (80, 0, 0, 0)},
+    },
 )
-def section_7_path(level: Level, broken: str) -> Outcome:
-    instance = four_types()
-    if broken.startswith("the workload"):
-        instance = instance.with_workload([2 * rho for rho in instance.workload])
+def section_7_path(
+    workload: tuple[Fraction, ...] = WORST_OF_FOUR,
+    horizon: float = 40.0,
+    *,
+    path_of: int = 1,
+    start: tuple[int, ...] | None = None,
+) -> Outcome:
+    """Follow the path of a multiple of the workload, from the empty system or from servers full of a configuration."""
+    instance = four_types(tuple(path_of * rho for rho in workload))
+    limit = float(global_greedy(four_types(workload)).reward)
     model = Reservation(instance)
-    path = fluid_path(model, 40.0, full_in(model, (80, 0, 0, 0)) if broken.startswith("the path") else None)
-    reward = float(path.rewards([40.0])[0])
+    path = fluid_path(model, horizon, full_in(model, start) if start else None)
+    if not path.switches:
+        raise InputError("workload: expected one that fills the servers by the horizon")
+    reward = float(path.rewards([horizon])[0])
     near = path.time_within(0.01)
     first, *rest = [s.regime.kind for s in path.segments]
-    over = float((path.jobs(np.linspace(0.0, 40.0, 401)) - model.workload).max())
+    over = float((path.jobs(np.linspace(0.0, horizon, 401)) - model.workload).max())
     computed = (
         f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}; jobs at most {over:.1e} "
         f"above the workload"
     )
-    good = first == "idle" and set(rest) == {"tracking"} and abs(reward - 1796 / 13) < 1e-6 and over < NEAR
+    good = first == "idle" and set(rest) == {"tracking"} and abs(reward - limit) < 1e-6 and over < NEAR
     return Outcome(computed, good and not path.draining_limits)
 
 
@@ -214,9 +277,15 @@ class Moment:
     x: np.ndarray  # float64[C]: effective servers of each
     slope: np.ndarray  # float64[C]: their local derivatives
     y: np.ndarray  # float64[J]: jobs
-    free: np.ndarray  # float64[J]: lambda - mu y
+    arriving: np.ndarray  # float64[J]: lambda
+    leaving: np.ndarray  # float64[J]: mu y
     empty: float  # servers that are empty and of no rank
     last: int  # place of the last configuration of the greedy assignment, C_rho - 1; C if servers are left
+
+    @property
+    def free(self) -> np.ndarray:
+        """Return lambda - mu y of each type."""
+        return np.asarray(self.arriving - self.leaving)
 
     def slots(self, i: int, values: np.ndarray) -> np.ndarray:
         """Return ``sum_{l <= i} k^(l) values_l`` by type, places from 0."""
@@ -258,35 +327,45 @@ def _last_place(instance: Instance, model: Reservation, listed: list[Configurati
     return len(listed)
 
 
-@cache
-def moments(level: Level, factor: float = 1.0) -> list[Moment]:
-    """Return moments of paths from the empty system, and from servers full of random maximal configurations.
+def moments(instances: int, departures: float = 1.0) -> list[Moment]:
+    """Return moments of paths of random instances and of two named ones; `departures` is the part that counts."""
+    expect_number(instances, "instances", 1)
+    return [replace(moment, leaving=departures * moment.leaving) for moment in _moments(instances)]
 
-    They lie in the inner four fifths of each regime of the path. Short and mixed regimes, whose rates are means, are
-    left out.
-    """
-    generator, found = np.random.default_rng(MOMENTS_SEED), []
-    instances = [dynamic_instance(seed) for seed in range(6 if level is Level.quick else 40)]
-    instances += [limited_by_draining()[name] for name in ("drains one type", "drains two types")]
-    for instance in instances:
+
+@cache
+def _moments(instances: int) -> list[Moment]:
+    """Return moments of paths from the empty system, and from servers full of random maximal configurations."""
+    generator, collected = np.random.default_rng(MOMENTS_SEED), list[Moment]()
+    tried = [dynamic_instance(seed) for seed in range(instances)]
+    tried += [limited_by_draining()[name] for name in ("drains one type", "drains two types")]
+    for instance in tried:
         model = Reservation(instance)
-        listed = [k for k in greedy_configurations(instance) if any(k)]
-        last = _last_place(instance, model, listed)
         rows = maximal(instance.pools[0].space)
-        chosen = generator.permutation(len(rows))[:3]
-        for start in [None, *(state_of(model, {tuple(rows[i].tolist()): 1.0}) for i in chosen)]:
-            for segment in fluid_path(model, 6.0, start).segments:
-                if segment.stop - segment.start < 50 * STEP or segment.regime.kind == "mixed":
-                    continue
-                margin = (segment.stop - segment.start) / 10  # at a switch a rate may be on its way to or from 0
-                for time in np.linspace(segment.start + margin, segment.stop - margin, 6):
-                    around = [segment.state(float(time) + d) for d in (-STEP, 0.0, STEP)]
-                    before, x, after = (_effective(model, listed, state) for state in around)
-                    jobs = around[1][0]
-                    free = model.workload * model.service - factor * model.service * jobs
-                    empty = around[1][1].get((0,) * len(jobs), 0.0)
-                    found.append(Moment(listed, x, (after - before) / (2 * STEP), jobs, free, empty, last))
-    return found
+        starts = [tuple(rows[i].tolist()) for i in generator.permutation(len(rows))[:3]]
+        for start in [None, *(full_in(model, k) for k in starts)]:
+            collected += _moments_of_path(instance, model, start)
+    return collected
+
+
+def _moments_of_path(instance: Instance, model: Reservation, start: State | None) -> Iterator[Moment]:
+    """Yield moments in the inner four fifths of each regime of a path.
+
+    Short and mixed regimes, whose rates are means, are left out.
+    """
+    listed = [k for k in greedy_configurations(instance) if any(k)]
+    last = _last_place(instance, model, listed)
+    for segment in fluid_path(model, 6.0, start).segments:
+        if segment.stop - segment.start < 50 * STEP or segment.regime.kind == "mixed":
+            continue
+        margin = (segment.stop - segment.start) / 10  # at a switch a rate may be on its way to or from 0
+        for time in np.linspace(segment.start + margin, segment.stop - margin, 6):
+            around = [segment.state(float(time) + d) for d in (-STEP, 0.0, STEP)]
+            before, x, after = (_effective(model, listed, state) for state in around)
+            jobs, masses = around[1]
+            slope, empty = (after - before) / (2 * STEP), masses.get((0,) * len(jobs), 0.0)
+            arriving, leaving = model.workload * model.service, model.service * jobs
+            yield Moment(listed, x, slope, jobs, arriving, leaving, empty, last)
 
 
 @claim(
@@ -299,13 +378,18 @@ def moments(level: Level, factor: float = 1.0) -> list[Moment]:
     source="Equations (24)-(28)",
     printed="(24)-(28): what is tight, what moves while servers are empty, and how fast servers empty (formulas lost)",
     evidence=Evidence.numeric,
-    breaks=("departures are left out of (25)", "a tenth of a server is effective twice"),
+    tiny={"instances": 3},
+    full={"instances": 40},
+    controls={
+        "departures are left out of (25)": {"departures": 0.0},
+        "a tenth of a server is effective twice": {"extra": 0.1},
+    },
 )
-def equations_24_28(level: Level, broken: str) -> Outcome:
+def equations_24_28(instances: int = 6, *, departures: float = 1.0, extra: float = 0.0) -> Outcome:
+    """Look at moments of paths; `extra` servers of each configuration count as effective besides."""
     beyond, free, least, counts = -1.0, 0.0, np.inf, {"idle": 0, "full": 0}
-    for m in moments(level, 0.0 if broken.startswith("departures") else 1.0):
+    for m in moments(instances, departures):
         places = len(m.listed)
-        extra = 0.1 if broken.startswith("a tenth") else 0.0
         for i in range(places):
             beyond = max(beyond, float((m.slots(i, m.x + extra) - m.y).max()))
         if m.empty > 1e-6:
@@ -332,12 +416,18 @@ def equations_24_28(level: Level, broken: str) -> Outcome:
     source="Proposition 5.10, (P.2)",
     printed="the effective servers of configuration i* + 1 increase at a rate of at least a constant (formula lost)",
     evidence=Evidence.numeric,
-    breaks=("configuration i* + 2 is looked at", "departures are left out of (40)"),
+    tiny={"instances": 3},
+    full={"instances": 40},
+    controls={
+        "configuration i* + 2 is looked at": {"ahead": 2},
+        "departures are left out of (40)": {"departures": 0.0},
+    },
 )
-def proposition_5_10_p2(level: Level, broken: str) -> Outcome:
+def proposition_5_10_p2(instances: int = 6, *, ahead: int = 1, departures: float = 1.0) -> Outcome:
+    """Look at configuration i* + `ahead`."""
     rates = []
-    for m in moments(level, 0.0 if broken.startswith("departures") else 1.0):
-        place = m.followed + broken.startswith("configuration")
+    for m in moments(instances, departures):
+        place = m.followed + ahead - 1
         if m.empty <= 1e-6 and m.followed < m.last and place < len(m.listed):
             rates.append(float(m.slope[place]))
     least = min(rates, default=-1.0)
@@ -353,17 +443,23 @@ def proposition_5_10_p2(level: Level, broken: str) -> Outcome:
     source="Proposition 5.10, (P.3)",
     printed="for the last configuration: (40), or the servers that empty less what the first ones take (formula lost)",
     evidence=Evidence.numeric,
-    breaks=("one configuration fewer is counted", "all paths count, whoever follows"),
+    tiny={"instances": 3},
+    full={"instances": 40},
+    controls={
+        "one configuration fewer is counted": {"fewer": 1},
+        "all paths count, whoever follows": {"followed_only": False},
+    },
 )
-def proposition_5_10_p3(level: Level, broken: str) -> Outcome:
+def proposition_5_10_p3(instances: int = 6, *, fewer: int = 0, followed_only: bool = True) -> Outcome:
+    """Look at moments where all configurations before the last follow a type, or at all of them."""
     follows, rates = 0, []
-    for m in moments(level, 1.0):
-        if m.empty > 1e-6 or m.last >= len(m.listed) or (m.followed < m.last and not broken.startswith("all")):
+    for m in moments(instances):
+        if m.empty > 1e-6 or m.last >= len(m.listed) or (m.followed < m.last and followed_only):
             continue
         if m.followed > m.last:
             follows += 1
             continue
-        end = m.last + (0 if broken.startswith("one") else 1)
+        end = m.last + 1 - fewer
         lacking = 1 - float(m.x[:end].sum())
         if lacking > 1e-4:
             rates.append(float(m.slope[:end].sum()) / lacking)
@@ -372,16 +468,13 @@ def proposition_5_10_p3(level: Level, broken: str) -> Outcome:
     return Outcome(computed, follows > 0 and len(rates) > 0 and least > 0)
 
 
-LOWEST = "the lowest rank is asked first"
-
-
-def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, broken: str) -> list[float]:
+def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, *, highest_first: bool) -> list[float]:
     """Return how fast draining servers of each configuration are emptied, by the chain of their contents.
 
     One server of each drains, full when its turn comes. A departure of type j takes a job of the first of them that has
-    one, in the order of the configurations: the highest rank first.
+    one, in the order of the configurations: the highest rank first, or the lowest.
     """
-    order = range(len(configurations))[:: -1 if broken == LOWEST else 1]
+    order = range(len(configurations))[:: 1 if highest_first else -1]
 
     def after(state: tuple[tuple[int, ...], ...], j: int) -> tuple[tuple[tuple[int, ...], ...], int]:
         """Return the next state, and which server has been emptied, -1 for none."""
@@ -420,20 +513,27 @@ def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, b
     source="Algorithm 2",
     printed="at a departure a job of the type migrates from the reject-group server of highest rank that has one",
     evidence=Evidence.numeric,
-    breaks=(LOWEST, "departures are half as many"),
+    tiny={"systems": 15},
+    full={"systems": 1000},
+    controls={
+        "the lowest rank is asked first": {"highest_first": False},
+        "departures are half as many": {"departures": 0.5},
+    },
 )
-def drain_rates(level: Level, broken: str) -> Outcome:
+def drain_rates(systems: int = 60, *, highest_first: bool = True, departures: float = 1.0) -> Outcome:
+    """Compare with the chain, in which `departures` times as many jobs leave."""
     from fluid.limits.reservation.draining import emptying_rates, is_exact
 
+    expect_number(systems, "systems", 1)
     generator, compared, off = np.random.default_rng(47), 0, 0.0
-    for _ in range(60 if level is Level.quick else 1000):
+    for _ in range(systems):
         types, most = int(generator.integers(1, 4)), int(generator.integers(1, 4))
         drawn = {tuple(row) for row in generator.integers(0, 3, (most, types)).tolist() if any(row)}
         configurations = sorted(drawn, reverse=True)
         if not configurations or not is_exact(configurations):
             continue
         rates = generator.uniform(0.2, 2.0, types)
-        expected = _rates_by_states(configurations, rates / (2 if broken.startswith("departures") else 1), broken)
+        expected = _rates_by_states(configurations, departures * rates, highest_first=highest_first)
         emptied = emptying_rates(configurations, rates, np.ones(types))
         off = max(off, *(abs(a - b) / max(b, 1e-3) for a, b in zip(emptied, expected, strict=True)))
         compared += 1

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import e, prod
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import random_instance, random_instances, tight_family
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
+from theory.errors import expect_number
 from theory.exact.knapsack import max_reward, weight
-from theory.greedy.assignment import global_greedy
+from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import Solution, optimal_assignment, solve
 from theory.instance import Instance, additive, explicit
 from theory.numbers import text, total
@@ -36,6 +38,16 @@ def _margins(solution: Solution) -> dict[str, Fraction]:
     }
 
 
+def _ranked_by_inverses(instance: Instance) -> GreedyAssignment:
+    """Run greedy on rewards 1 / u."""
+    return global_greedy(instance.with_rewards([1 / u for u in instance.rewards]))
+
+
+def _half_of_the_workload(instance: Instance) -> GreedyAssignment:
+    """Run greedy on half of the workload."""
+    return global_greedy(instance.with_workload([rho / 2 for rho in instance.workload]))
+
+
 @claim(
     "thm-3.7",
     "Greedy keeps at least half of every assignment, over any number of pools with down-closed sets of "
@@ -44,28 +56,29 @@ def _margins(solution: Solution) -> dict[str, Fraction]:
     source="Theorem 3.7",
     printed="greedy keeps at least 1/2 of the optimal reward",
     evidence=Evidence.formal,
-    breaks=("greedy ranks configurations by 1 / u", "greedy is given half of the workload"),
+    tiny={"instances": 60},
+    full={"instances": 5000},
+    controls={
+        "greedy ranks configurations by 1 / u": {"greedy": _ranked_by_inverses},
+        "greedy is given half of the workload": {"greedy": _half_of_the_workload},
+    },
     theorems=("Greedy.greedy_keeps_half", "Existence.greedy_run_exists"),
 )
-def theorem_3_7(level: Level, broken: str) -> Outcome:
+def theorem_3_7(
+    instances: int = 300, pools: int = 1, *, greedy: Callable[[Instance], GreedyAssignment] = global_greedy
+) -> Outcome:
+    expect_number(instances, "instances", 1)
     generator = np.random.default_rng(37)
-    count = 300 if level is Level.quick else 5000
     margins, ratio = [], Fraction(1)
-    for _ in range(count):
-        solution = solve(random_instance(generator))
-        instance = solution.instance
-        if broken.startswith("greedy is given"):
-            half = global_greedy(instance.with_workload([rho / 2 for rho in instance.workload]))
-            solution = Solution(instance, half, solution.optimal)
-        elif broken:
-            wrong = global_greedy(instance.with_rewards([1 / u for u in instance.rewards]))
-            solution = Solution(instance, wrong, solution.optimal)
+    for _ in range(instances):
+        instance = random_instance(generator, pools=pools)
+        solution = replace(solve(instance), greedy=greedy(instance))
         margins.append(_margins(solution))
         best = solution.optimal.reward
         ratio = min(ratio, weight(solution.greedy.served, instance.rewards) / best if best else ratio)
     least = {name: min(row[name] for row in margins) for name in margins[0]}
     shown = ", ".join(f"{name} {text(value)}" for name, value in least.items())
-    computed = f"{count} instances, least ratio {float(ratio):.4f}, least margins {shown}"
+    computed = f"{instances} instances, least ratio {float(ratio):.4f}, least margins {shown}"
     return Outcome(computed, all(value >= 0 for value in least.values()))
 
 
@@ -154,6 +167,24 @@ def _points_of_two_types(instance: Instance) -> list[tuple[str, tuple[Fraction, 
     return points
 
 
+def _pieces_that_agree(instance: Instance, pieces: dict[str, Any], factor: int) -> list[bool]:
+    """Return by workload whether its piece has the reward that the code gives for `factor` times the work of type 2."""
+    import sympy as sp
+
+    space, (u1, u2) = instance.pools[0].space, instance.rewards
+    (a, b), m1, m2 = max_reward(space, instance.rewards), space.most(0), space.most(1)
+    best = a * u1 + b * u2
+    exact = {"a": a, "b": b, "u1": u1, "u2": u2, "s1": best - m1 * u1, "s2": best - m2 * u2}
+    agree = []
+    for name, (rho1, rho2) in _points_of_two_types(instance):
+        values = exact | {"rho1": rho1, "rho2": rho2}
+        piece = sp.sympify(pieces[name])
+        at = {s: sp.Rational(values[s.name]) for s in piece.free_symbols}
+        reward = global_greedy(instance.with_workload((rho1, factor * rho2))).reward
+        agree.append(bool(piece.subs(at) == sp.Rational(reward)))
+    return agree
+
+
 @claim(
     "def-3.8-two-types",
     "With one pool and two types greedy reward never falls when workload grows. In symbols, for best configurations "
@@ -162,30 +193,24 @@ def _points_of_two_types(instance: Instance) -> list[tuple[str, tuple[Fraction, 
     source="Definition 3.8",
     printed="any system with two job types has the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=("the first configuration is not the best", "the code is given another workload of type 2"),
+    controls={
+        "the first configuration is not the best": {"best_is_best": False},
+        "the code is given another workload of type 2": {"factor": 2},
+    },
     proof="proofs.md#two-types",
 )
-def two_types_are_monotone(level: Level, broken: str) -> Outcome:
-    import sympy as sp
-
+def two_types_are_monotone(*, best_is_best: bool = True, factor: int = 1) -> Outcome:
+    """Compare with the code, which is given the workload of type 2 times `factor`."""
     signs, jumps, agree, compared, rising = [], [], 0, 0, []
     for case, instances in TWO_TYPES.items():
-        pieces, gradients, seams = _two_type_pieces(case, best_is_best=not broken.startswith("the first"))
+        pieces, gradients, seams = _two_type_pieces(case, best_is_best=best_is_best)
         signs += [bool(g.is_nonnegative) for g in gradients]
         rising.append(f"{case}: " + ", ".join(sorted({str(g) for g in gradients if g != 0})))
         jumps += [seam for seam in seams if seam != 0]
         for instance in instances:
-            space, (u1, u2) = instance.pools[0].space, instance.rewards
-            (a, b), m1, m2 = max_reward(space, instance.rewards), space.most(0), space.most(1)
-            best = a * u1 + b * u2
-            exact = {"a": a, "b": b, "u1": u1, "u2": u2, "s1": best - m1 * u1, "s2": best - m2 * u2}
-            for name, rho in _points_of_two_types(instance):
-                values = exact | {"rho1": rho[0], "rho2": rho[1]}
-                at = {s: sp.Rational(values[s.name]) for s in sp.sympify(pieces[name]).free_symbols}
-                workload = (rho[0], rho[1] * 2) if broken.startswith("the code") else rho
-                reward = global_greedy(instance.with_workload(workload)).reward
-                agree += sp.sympify(pieces[name]).subs(at) == sp.Rational(reward)
-                compared += 1
+            agreeing = _pieces_that_agree(instance, pieces, factor)
+            agree += sum(agreeing)
+            compared += len(agreeing)
     computed = (
         f"{sum(signs)} of {len(signs)} partial derivatives are nonnegative ({'; '.join(rising)}), {len(jumps)} jumps; "
         f"{agree} of {compared} workloads give what the code gives"
@@ -200,14 +225,21 @@ def two_types_are_monotone(level: Level, broken: str) -> Outcome:
     source="Definition 3.8",
     printed="in general the property might not hold",
     evidence=Evidence.certified,
-    breaks=("the added workload is of type 2", "the configuration (1,2,0) is missing"),
+    controls={
+        "the added workload is of type 2": {"added": (0, Fraction(1, 2), 0)},
+        "the configuration (1,2,0) is missing": {"third": (1, 0, 0)},
+    },
 )
-def three_types_may_fail(level: Level, broken: str) -> Outcome:
-    half = Fraction(1, 2)
-    rows = [[0, 1, 1], [0, 4, 0], [1, 0, 0] if broken.startswith("the config") else [1, 2, 0]]
-    instance = explicit(rows, [8, 3, 10], [0, half, 2])
-    more = (0, 1, 2) if broken.startswith("the added") else (half, half, 2)
-    less, greater = global_greedy(instance).reward, global_greedy(instance.with_workload(more)).reward
+def three_types_may_fail(
+    rewards: tuple[Fraction, ...] = (Fraction(8), Fraction(3), Fraction(10)),
+    workload: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 2), Fraction(2)),
+    added: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(0), Fraction(0)),
+    *,
+    third: tuple[int, ...] = (1, 2, 0),
+) -> Outcome:
+    instance = explicit([[0, 1, 1], [0, 4, 0], third], rewards, workload)
+    more = instance.with_workload([rho + extra for rho, extra in zip(workload, added, strict=True)])
+    less, greater = global_greedy(instance).reward, global_greedy(more).reward
     return Outcome(f"{text(less)}, then {text(greater)}", greater < less)
 
 
@@ -219,10 +251,20 @@ def _greedy_terms(solution: Solution) -> tuple[list[Fraction], list[Fraction]]:
     return earn, [z * e for z, e in zip(greedy.lengths, earn, strict=True)]
 
 
-def _exact_fits(seed: int, count: int, *, exact: bool = True) -> list[Solution]:
+def _exact_fits(seed: int, count: int, *, tight: int = 3, exact: bool = True) -> list[Solution]:
+    """Solve random exact fits, and the tight family of `tight` types; with `exact` false the random ones do not fit."""
     generator = np.random.default_rng(seed)
     drawn = [random_instance(generator, exact_fit=exact) for _ in range(count)]
-    return [solve(instance) for instance in [*drawn, tight_family(3)]]
+    return [solve(instance) for instance in [*drawn, tight_family(tight)]]
+
+
+def bound_by_stages(stages: int) -> Fraction:
+    """Return 1 - (1 - 1/n)^n for n stages, 1 for none."""
+    return 1 - (1 - Fraction(1, stages)) ** stages if stages else Fraction(1)
+
+
+def _one_stage_fewer(stages: int) -> Fraction:
+    return bound_by_stages(stages - 1)
 
 
 @claim(
@@ -234,18 +276,26 @@ def _exact_fits(seed: int, count: int, *, exact: bool = True) -> list[Solution]:
     source="Theorem 3.9",
     printed="greedy keeps at least 1 - 1/e of the optimal reward under the monotone greedy property",
     evidence=Evidence.formal,
-    breaks=("the bound counts one stage fewer", "the workloads do not fit exactly"),
+    tiny={"instances": 50},
+    full={"instances": 3000},
+    controls={
+        "the bound counts one stage fewer": {"bound": _one_stage_fewer},
+        "the workloads do not fit exactly": {"exact": False},
+    },
     theorems=("Greedy.greedy_keeps", "Existence.greedy_run_exists", "Constant.greedy_keeps_632"),
 )
-def theorem_3_9(level: Level, broken: str) -> Outcome:
-    solutions = _exact_fits(39, 200 if level is Level.quick else 3000, exact=not broken.startswith("the work"))
+def theorem_3_9(
+    instances: int = 200, tight: int = 3, *, bound: Callable[[int], Fraction] = bound_by_stages, exact: bool = True
+) -> Outcome:
+    """Look at random instances, and at the tight family of `tight` types."""
+    expect_number(instances, "instances", 0)
+    solutions = _exact_fits(39, instances, tight=tight, exact=exact)
     unequal, steps, above = 0, [], []
     for solution in solutions:
         earn, terms = _greedy_terms(solution)
         unequal += total(terms) != solution.optimal.reward  # (15): all of the workload, in greedy configurations
         steps += [earn[i] - total(terms[i:]) for i in range(len(earn))]  # (16)
-        n = len(solution.greedy.stages) - broken.startswith("the bound")
-        above.append(solution.ratio - (1 - (1 - Fraction(1, n)) ** n if n else 1))
+        above.append(solution.ratio - bound(len(solution.greedy.stages)))
     computed = (
         f"{len(solutions)} instances: (15) fails for {unequal}, least margin of (16) {text(min(steps))}, least ratio "
         f"{float(min(s.ratio for s in solutions)):.4f}, at least {float(min(above)):.4f} above its bound"
@@ -256,6 +306,17 @@ def theorem_3_9(level: Level, broken: str) -> Outcome:
 @drawing("One pool, workloads that fit the servers exactly", "thm-3.9", height=2.9)
 def exact_fit() -> Sequence[Panel]:
     return [cloud(exact_fit=True)]
+
+
+def _reduced(instances: Sequence[Instance], share: Fraction) -> tuple[int, int]:
+    """Count instances with another optimum under rho', a share of what the optimum serves, and with more for greedy."""
+    other = greater = 0
+    for instance in instances:
+        solution = solve(instance)
+        reduced = instance.with_workload([share * y for y in solution.optimal.served])
+        other += optimal_assignment(reduced).reward != solution.optimal.reward
+        greater += global_greedy(reduced).reward > solution.greedy.reward
+    return other, greater
 
 
 @claim(
@@ -269,39 +330,42 @@ def exact_fit() -> Sequence[Panel]:
         "it suffices to prove the theorem for workloads that fit exactly; (17) and (18), of which formulas are lost"
     ),
     evidence=Evidence.certified,
-    breaks=(
-        "the first stage is left out of the product",
-        "the power of (18) counts a stage fewer",
-        "rho' is half of what the optimum serves",
-    ),
+    tiny={"instances": 30},
+    full={"instances": 3000},
+    controls={
+        "the first stage is left out of the product": {"from_stage": 2},
+        "the power of (18) counts a stage fewer": {"fewer": 1},
+        "rho' is half of what the optimum serves": {"share": Fraction(1, 2)},
+    },
 )
-def reduction_3_9(level: Level, broken: str) -> Outcome:
-    count = 200 if level is Level.quick else 3000
-    xi, products, powers, greater, other = [], [], [], 0, 0
-    for solution in _exact_fits(393, count):
+def reduction_3_9(
+    instances: int = 200, *, from_stage: int = 1, fewer: int = 0, share: Fraction = Fraction(1)
+) -> Outcome:
+    """Multiply 1 - x_i from a stage on, and count so many stages fewer in the power of (18)."""
+    expect_number(instances, "instances", 1)
+    xi, products, powers = [], [], []
+    for solution in _exact_fits(393, instances):
         earn, terms = _greedy_terms(solution)
         xi += [earn[i] - total(terms[i:]) for i in range(len(earn))]  # (17)
         fractions = [stage.fraction for stage in solution.greedy.stages]
-        skipped = 1 if broken.startswith("the first") else 0
-        lost = 1 - solution.ratio
-        product = prod((1 - x for x in fractions[skipped:]), start=Fraction(1))
-        n = len(fractions) - broken.startswith("the power")
-        products.append(product - lost)  # the first inequality of (18), in units of U*
+        product = prod((1 - x for x in fractions[from_stage - 1 :]), start=Fraction(1))
+        n = len(fractions) - fewer
+        products.append(product - (1 - solution.ratio))  # the first inequality of (18), in units of U*
         # the second inequality of (18) is for exact fits that use every server
         powers.append((1 - Fraction(1, n)) ** n - product if n and sum(fractions) == 1 else Fraction(0))
-    pairs = random_instances(np.random.default_rng(394), count, lambda instance: len(instance.types) == 2)
-    for instance in pairs:
-        solution = solve(instance)
-        factor = Fraction(1, 2) if broken.startswith("rho'") else Fraction(1)
-        reduced = instance.with_workload([factor * y for y in solution.optimal.served])
-        greater += global_greedy(reduced).reward > solution.greedy.reward
-        other += optimal_assignment(reduced).reward != solution.optimal.reward
+    pairs = random_instances(np.random.default_rng(394), instances, lambda instance: len(instance.types) == 2)
+    other, greater = _reduced(pairs, share)
     computed = (
-        f"{count + 1} exact fits: least xi {text(min(xi))}, least margins of (18) {float(min(products)):.4f} and "
+        f"{instances + 1} exact fits: least xi {text(min(xi))}, least margins of (18) {float(min(products)):.4f} and "
         f"{float(min(powers)):.4f}; {len(pairs)} instances of two types: {other} have another optimum under rho', "
         f"{greater} more greedy reward"
     )
     return Outcome(computed, min(xi) >= 0 and min(products) >= 0 and min(powers) >= 0 and not greater and not other)
+
+
+def _equal_rewards(types: int) -> Instance:
+    """Return the tight family with equal rewards."""
+    return tight_family(types).with_rewards([1] * types)
 
 
 def _symbolic_tight_family(fall: int) -> Sequence[tuple[str, bool]]:
@@ -361,17 +425,24 @@ def power_tends_to_e() -> bool:
     source="Proposition 3.10",
     printed="the worst-case ratio is not greater than 1 - 1/e (an infimum over J)",
     evidence=Evidence.formal,
-    breaks=("all rewards of the code's instances are equal", "rewards fall by (J - 2) / J"),
+    controls={
+        "all rewards of the code's instances are equal": {"family": _equal_rewards},
+        "rewards fall by (J - 2) / J": {"fall": 2},
+    },
     theorems=("Tight.tight_listed",),
 )
-def proposition_3_10(level: Level, broken: str) -> Outcome:
-    steps = _symbolic_tight_family(2 if broken.startswith("rewards fall") else 1)
+def proposition_3_10(largest: int = 8, *, fall: int = 1, family: Callable[[int], Instance] = tight_family) -> Outcome:
+    """Decide the identities, and run the code for up to `largest` types."""
+    expect_number(largest, "largest", 2)
+    steps = _symbolic_tight_family(fall)
     good, shown = 0, []
-    for types in range(2, 9):
-        instance = tight_family(types)
-        solution = solve(instance.with_rewards([1] * types) if broken.startswith("all") else instance)
-        good += solution.ratio == 1 - (1 - Fraction(1, types)) ** types and solution.optimal.reward == types**types
+    for types in range(2, largest + 1):
+        solution = solve(family(types))
+        good += solution.ratio == bound_by_stages(types) and solution.optimal.reward == types**types
         shown.append(text(solution.ratio) if types < 6 else f"{float(solution.ratio):.6f}")
     failed = [name for name, holds in steps if not holds]
     computed = f"{len(steps) - len(failed)} of {len(steps)} identities" + "".join(f", not {name}" for name in failed)
-    return Outcome(f"{computed}; ratios for J = 2..8: {', '.join(shown)}, {good} as proved", good == 7 and not failed)
+    return Outcome(
+        f"{computed}; ratios for J = 2..{largest}: {', '.join(shown)}, {good} as proved",
+        good == largest - 1 and not failed,
+    )
