@@ -160,7 +160,7 @@ def test_nothing_is_written_before_all_is_done(tmp_path: Path, monkeypatch: pyte
     def fail(*_: Any) -> None:
         raise InputError("no picture")
 
-    monkeypatch.setattr("bounds.views.admission_fit.fit_lines", fail)
+    monkeypatch.setattr("bounds.views.admission_fit.fit_answer", fail)
     out, now = tmp_path / "own.toml", tmp_path / "now.csv"
     assert run([*FIT, "--out", str(out), "--tenants", str(now)]) == 2
     assert not out.exists()
@@ -217,7 +217,7 @@ def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     twins.write_text("\n".join([header, *rows, *(f"twin-{row}" for row in rows)]) + "\n")
     assert run(["admission", "fit", str(twins)]) == 0
     told = capsys.readouterr().out
-    assert "the model is in doubt: time between arrivals (hours) (that takes a p-value of 0.0083 or less" in told
+    assert "the model is in doubt (5%, Bonferroni over 6 tests): time between arrivals (hours)" in told
 
 
 VMS = "deployment,start,end\n"
