@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from bounds.adversary.sharing import random_cluster
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_4
 from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
@@ -22,8 +22,12 @@ from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 from theory.sharing.rounds import start
 
 Tasks = Sequence[Sequence[Fraction]]
+Check = Callable[[Cluster, Tasks], bool]
+Naming = Callable[[Cluster, Tasks, int, int, Sequence[int]], Sequence[int]]
+"""The users for whom a rule makes resource r a bottleneck at server i."""
 
-EVERYBODY = "a definition that protects everybody, whatever their level"
+EVERYBODY = {"a definition that protects everybody, whatever their level": {"levels_matter": False}}
+"""A control of both theorems."""
 
 
 def _perturbed(generator: random.Random, allocation: Allocation) -> list[list[Fraction]]:
@@ -45,21 +49,21 @@ def _perturbed(generator: random.Random, allocation: Allocation) -> list[list[Fr
 
 
 def _theorem(
-    check: Callable[[Cluster, Tasks], bool],
+    check: Check,
     mechanism: Callable[[Cluster], Allocation],
     division: str,
-    level: Level,
-    broken: str,
+    count: int,
+    *,
+    levels_matter: bool,
 ) -> Outcome:
     """Compare a condition with Definition 5 on fair allocations and on feasible ones near them."""
     generator = random.Random(1)
-    count = 40 if level is Level.quick else 500
     agree = fair = tried = 0
     for _ in range(count):
         instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
         allocation = mechanism(instance)
         for tasks in (allocation.tasks, _perturbed(generator, allocation)):
-            defined = satisfies_definition_5(instance, tasks, division, levels_matter=broken != EVERYBODY)
+            defined = satisfies_definition_5(instance, tasks, division, levels_matter=levels_matter)
             tried += 1
             agree += check(instance, tasks) == defined
             fair += defined
@@ -92,12 +96,13 @@ def _all_time(instance: Cluster, tasks: Tasks) -> bool:
     source="Theorem 1",
     printed="PS-DSF if and only if every user has a bottleneck with respect to every eligible server",
     evidence=Evidence.proved,
-    breaks=(EVERYBODY, "a bottleneck at one eligible server is enough"),
+    tiny={"count": 12},
+    full={"count": 500},
+    controls=EVERYBODY | {"a bottleneck at one eligible server is enough": {"check": _somewhere}},
     proof="fairness.md#bottleneck",
 )
-def theorem_1(level: Level, broken: str) -> Outcome:
-    check = _somewhere if broken == "a bottleneck at one eligible server is enough" else is_ps_dsf
-    return _theorem(check, ps_dsf, "resource", level, broken)
+def theorem_1(count: int = 40, *, check: Check = is_ps_dsf, levels_matter: bool = True) -> Outcome:
+    return _theorem(check, ps_dsf, "resource", count, levels_matter=levels_matter)
 
 
 @claim(
@@ -107,15 +112,13 @@ def theorem_1(level: Level, broken: str) -> Outcome:
     source="Theorem 2",
     printed="PS-DSF if and only if (10) holds with equality, and (13)",
     evidence=Evidence.proved,
-    breaks=(EVERYBODY, "without (13)"),
+    tiny={"count": 12},
+    full={"count": 500},
+    controls=EVERYBODY | {"without (13)": {"check": _all_time}},
     proof="proofs.md#time-division",
 )
-def theorem_2(level: Level, broken: str) -> Outcome:
-    check = _all_time if broken == "without (13)" else is_ps_dsf_tdm
-    return _theorem(check, ps_dsf_tdm_rounds, "time", level, broken)
-
-
-EQUAL, ANY_HOLDER = "(14) with equality", "without (14)"
+def theorem_2(count: int = 40, *, check: Check = is_ps_dsf_tdm, levels_matter: bool = True) -> Outcome:
+    return _theorem(check, ps_dsf_tdm_rounds, "time", count, levels_matter=levels_matter)
 
 
 def _is_bottleneck(instance: Cluster, tasks: Tasks, n: int, i: int, r: int) -> bool:
@@ -129,17 +132,20 @@ def _is_bottleneck(instance: Cluster, tasks: Tasks, n: int, i: int, r: int) -> b
     return bool(instance.use(n, i)[r]) and used == instance.capacity[i][r] and share(n) >= max(map(share, holders))
 
 
-def _named(instance: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int], broken: str) -> list[int]:
-    """Return the users for whom Corollary 1, or a broken one, makes r a bottleneck at i."""
-    level = {n: total(row) / g[i] / w for n, row, g, w in _rows(instance, tasks) if g[i]}
-    if broken == ANY_HOLDER:
-        used = total(row[i] * instance.use(n, i)[r] for n, row, g, _ in _rows(instance, tasks) if g[i])
-        return [n for n in waiting if used == instance.capacity[i][r] and instance.use(n, i)[r]]
+def _with_equality(instance: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> Sequence[int]:
+    """Name users as Corollary 1 does, with (14) as an equality, which is wrong."""
     named = corollary_1(instance, tasks, i, r, waiting)
-    if broken == EQUAL and named:
-        highest = max(level[n] for n, row, *_ in _rows(instance, tasks) if row[i] and instance.use(n, i)[r])
-        return named if highest == min(level[n] for n in waiting) else []
-    return named
+    if not named:
+        return named
+    level = {n: total(row) / g[i] / w for n, row, g, w in _rows(instance, tasks) if g[i]}
+    highest = max(level[n] for n, row, *_ in _rows(instance, tasks) if row[i] and instance.use(n, i)[r])
+    return named if highest == min(level[n] for n in waiting) else []
+
+
+def _any_holder(instance: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> Sequence[int]:
+    """Name every user that demands a saturated resource, without (14), which is wrong."""
+    used = total(row[i] * instance.use(n, i)[r] for n, row, g, _ in _rows(instance, tasks) if g[i])
+    return [n for n in waiting if used == instance.capacity[i][r] and instance.use(n, i)[r]]
 
 
 def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction], Sequence[Fraction], Fraction]]:
@@ -155,13 +161,15 @@ def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction]
     source="Corollary 1",
     printed="if r is saturated at server i and (14), then r is a bottleneck resource for user n when (15) (both lost)",
     evidence=Evidence.certified,
-    breaks=(EQUAL, ANY_HOLDER),
+    tiny={"count": 60},
+    full={"count": 1500},
+    controls={"(14) with equality": {"naming": _with_equality}, "without (14)": {"naming": _any_holder}},
 )
-def corollary_1_finds(level: Level, broken: str) -> Outcome:
+def corollary_1_finds(count: int = 150, *, naming: Naming = corollary_1) -> Outcome:
     """Compare with Definition 6, and the sets that it empties with Theorem 1."""
     generator = random.Random(14)
     named = wrong = fair = disagree = tried = 0
-    for _ in range(150 if level is Level.quick else 1500):
+    for _ in range(count):
         instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
         allocation, resources = ps_dsf(instance), range(len(instance.resources))
         for tasks in (allocation.tasks, _perturbed(generator, allocation)):
@@ -171,12 +179,12 @@ def corollary_1_finds(level: Level, broken: str) -> Outcome:
                 parts = [eligible, [n for n in eligible if generator.random() < 0.5]]
                 for waiting in filter(None, parts):
                     for r in resources:
-                        users = _named(instance, tasks, i, r, waiting, broken)
+                        users = naming(instance, tasks, i, r, waiting)
                         named += len(users)
                         wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in users)
                 rest = eligible
                 while rest:
-                    by_resource = (_named(instance, tasks, i, r, rest, broken) for r in resources)
+                    by_resource = (naming(instance, tasks, i, r, rest) for r in resources)
                     users = next(filter(None, by_resource), [])
                     if not users:
                         break
@@ -200,19 +208,21 @@ def corollary_1_finds(level: Level, broken: str) -> Outcome:
     source="Equation (11)",
     printed="TDM is more stringent than RDM, as (10) implies (9): (11) (formula lost)",
     evidence=Evidence.proved,
-    breaks=("gamma is the greatest c / d", "both users demand the same resource"),
+    controls={
+        "gamma is the greatest c / d": {"is_least": False},
+        "both users demand the same resource": {"second": (2, 0)},
+    },
     proof="proofs.md#more-stringent",
 )
-def equation_11(level: Level, broken: str) -> Outcome:
+def equation_11(*, is_least: bool = True, second: tuple[int, int] = (0, 1)) -> Outcome:
     """Expand the difference of both sides of a term of (11), and compare the two constraints on a cluster."""
     import sympy
 
     c, d, d_r, t = sympy.symbols("c_q d_q d_r t", positive=True)
     gamma = c / d
-    c_r = d_r * (gamma - t if broken == "gamma is the greatest c / d" else gamma + t)
+    c_r = d_r * (gamma + t if is_least else gamma - t)
     above, below = sympy.fraction(sympy.cancel(c_r / gamma - d_r))
     coefficients = [x for part in (above, below) for x in sympy.Poly(part, c, d, d_r, t).coeffs()]
-    second = [2, 0] if broken == "both users demand the same resource" else [0, 1]
     both = cluster([[4, 1]], [[2, 0], second])
     full = [[both.monopoly[0][0]], [both.monopoly[1][0]]]
     divided, timed = (is_feasible_allocation(both, full, division=how) for how in ("resource", "time"))
@@ -239,10 +249,10 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.boundary,
-    breaks=("user 2 is slower on the first server",),
+    controls={"user 2 is slower on the first server": {"equal_servers": False}},
 )
-def lemma_2(level: Level, broken: str) -> Outcome:
-    if broken:
+def lemma_2(*, equal_servers: bool = True) -> Outcome:
+    if not equal_servers:
         instance = figure_4((("1", "1", "1"), ("1/2", "1", "1")))
         tasks = ps_dsf_tdm(instance).tasks
         pairs = [((n, m), (i, j)) for n, m in ((0, 1), (1, 0)) for i in range(3) for j in range(3) if i != j]
@@ -264,19 +274,22 @@ def lemma_2(level: Level, broken: str) -> Outcome:
     source="Lemma 2",
     printed="(40) to (45), where (44) and (45) are lost",
     evidence=Evidence.proved,
-    breaks=("c without the weights", "(13) at the first server alone"),
+    controls={
+        "c without the weights": {"weighted": False},
+        "(13) at the first server alone": {"at_both_servers": False},
+    },
     proof="proofs.md#exchange",
 )
-def lemma_2_repaired(level: Level, broken: str) -> Outcome:
+def lemma_2_repaired(*, weighted: bool = True, at_both_servers: bool = True) -> Outcome:
     import sympy
 
     a, b, x_n, x_m, phi_n, phi_m = sympy.symbols("a b x_n x_m phi_n phi_m", positive=True)
     n_i, n_j, m_i, m_j = sympy.symbols("gamma_ni gamma_nj gamma_mi gamma_mj", positive=True)
     change_n, change_m = b * n_j - a * n_i, a * m_i - b * m_j  # (40) and (41): times a and b change hands
-    c = x_n / x_m if broken == "c without the weights" else x_n * phi_m / (x_m * phi_n)
+    c = x_n * phi_m / (x_m * phi_n) if weighted else x_n / x_m
     at_i = x_m / (m_i * phi_m) - x_n / (n_i * phi_n)  # n has tasks on i: (13) for the pair (m, n)
     at_j = x_n / (n_j * phi_n) - x_m / (m_j * phi_m)  # m has tasks on j: (13) for the pair (n, m)
-    bought = 0 if broken == "(13) at the first server alone" else b * at_j * n_j * m_j
+    bought = b * at_j * n_j * m_j if at_both_servers else 0
     residual = sympy.cancel(change_n + c * change_m + (a * at_i * n_i * m_i + bought) * phi_m / x_m)
     return Outcome(f"D_n + c D_m + (a A + b B) times positive numbers = {sympy.factor(residual)}", residual == 0)
 
@@ -289,19 +302,19 @@ def lemma_2_repaired(level: Level, broken: str) -> Outcome:
     source="Section I",
     printed="PS-DSF reduces to DRF when one considers a single server system",
     evidence=Evidence.certified,
-    breaks=("DRF without the weights", "a second server, pooled for DRF"),
+    tiny={"count": 20},
+    full={"count": 1000},
+    controls={"DRF without the weights": {"weighted": False}, "a second server, pooled for DRF": {"servers": 2}},
 )
-def single_server_drf(level: Level, broken: str) -> Outcome:
+def single_server_drf(count: int = 60, *, weighted: bool = True, servers: int = 1) -> Outcome:
     generator = random.Random(6)
     equal = certified = 0
-    count = 60 if level is Level.quick else 1000
     for _ in range(count):
-        servers = 2 if broken == "a second server, pooled for DRF" else 1
         instance = random_cluster(generator, generator.randint(1, 5), servers, generator.randint(1, 4), counts=3)
         plain = Cluster(
             instance.resources, instance.servers, tuple(replace(user, weight=Fraction(1)) for user in instance.users)
         )
-        other = drf(plain if broken == "DRF without the weights" else instance)
+        other = drf(instance if weighted else plain)
         equal += other.totals == ps_dsf(instance).totals
         certified += servers == 1 and is_ps_dsf(instance, other.tasks)
     return Outcome(f"equal on {equal} of {count} clusters, certified on {certified}", equal == certified == count)
@@ -343,9 +356,6 @@ def satisfies_definition_5(
     return True
 
 
-BEFORE = "the server that had its turn before"
-
-
 @claim(
     "algorithm-1-as-printed",
     "A turn of Algorithm I at a server ends where it should: on random clusters, from weighted DRF on each server "
@@ -354,11 +364,13 @@ BEFORE = "the server that had its turn before"
     source="Algorithm I",
     printed="the inner loop ends when N_i is empty: every user has a bottleneck resource at server i (14)-(18)",
     evidence=Evidence.certified,
-    breaks=(BEFORE,),
+    tiny={"count": 10},
+    full={"count": 1000},
+    controls={"the server that had its turn before": {"servers_back": 1}},
 )
-def algorithm_1(level: Level, broken: str) -> Outcome:
+def algorithm_1(count: int = 40, *, servers_back: int = 0) -> Outcome:
     generator, turns, short, elsewhere = random.Random(15), 0, 0, 0
-    for _ in range(40 if level is Level.quick else 1000):
+    for _ in range(count):
         instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
         run = start(occupation(instance), exact=True)
         servers, resources = range(len(instance.servers)), range(len(instance.resources))
@@ -366,7 +378,7 @@ def algorithm_1(level: Level, broken: str) -> Outcome:
             before = run.tasks.copy()
             run.serve(i)
             elsewhere += bool(np.delete(run.tasks != before, i, axis=1).any())
-            looked_at = i - 1 if broken == BEFORE else i
+            looked_at = i - servers_back
             tasks = run.exact_tasks()
             users = [n for n in range(len(tasks)) if instance.monopoly[n][looked_at]]
             short += not all(any(_is_bottleneck(instance, tasks, n, looked_at, r) for r in resources) for n in users)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_1, figure_4, figures_2_and_3, table_4
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Bars, Cells, Panel
 from bounds.views.sharing import bars_of
+from theory.errors import InputError
 from theory.numbers import text
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf
@@ -37,13 +38,13 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
     source="Figure 1",
     printed="6 GB to the first two users and 12 GB to the third; C-DRFH and TSF far from it (tasks lost)",
     evidence=Evidence.certified,
-    breaks=("equal weights", "user 1 needs a tenth of the bandwidth"),
+    controls={
+        "equal weights": {"weights": (1, 1, 1)},
+        "user 1 needs a tenth of the bandwidth": {"bandwidth": 1},
+    },
 )
-def figure_1_tasks(level: Level, broken: str) -> Outcome:
-    instance = figure_1(
-        bandwidth=1 if broken == "user 1 needs a tenth of the bandwidth" else 10,
-        weights=(1, 1, 1) if broken == "equal weights" else (1, 1, 2),
-    )
+def figure_1_tasks(bandwidth: int = 10, weights: tuple[int, ...] = (1, 1, 2)) -> Outcome:
+    instance = figure_1(bandwidth=bandwidth, weights=weights)
     fair, dominant, share = ps_dsf(instance), c_drfh(instance), tsf(instance)
     memory = [2 * x for x in fair.totals]
     good = _is(memory, "6 6 12") and is_ps_dsf(instance, fair.tasks)
@@ -81,10 +82,10 @@ def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
     source="Figures 2 and 3",
     printed="no tasks of users 3 and 4 on the first server (numbers lost)",
     evidence=Evidence.certified,
-    breaks=("user 4 needs eight times the memory",),
+    controls={"user 4 needs eight times the memory": {"demand": Fraction(4)}},
 )
-def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
-    instance = figures_2_and_3(demand="4" if broken else "1/2")
+def figures_2_3_tasks(demand: Fraction = Fraction(1, 2)) -> Outcome:
+    instance = figures_2_and_3(demand=text(demand))
     allocation = ps_dsf(instance)
     shares = virtual_shares(allocation)
     good = is_ps_dsf(instance, allocation.tasks) and _is(allocation.totals, "18/5 18/5 8 8")
@@ -121,10 +122,13 @@ def figures_2_3_panels() -> Sequence[Panel]:
     source="Figure 4",
     printed="user 1 gets 1.5 Mb/s and user 2 gets 1 Mb/s; channel 2 equally shared (channel rates lost)",
     evidence=Evidence.certified,
-    breaks=("user 2 is better on channel 1",),
+    controls={"user 2 is better on channel 1": {"second": (Fraction(1), Fraction(1), Fraction(1, 2))}},
 )
-def figure_4_rates(level: Level, broken: str) -> Outcome:
-    instance = figure_4((("3/4", "3/2", "1/2"), ("1", "1", "1/2"))) if broken else figure_4()
+def figure_4_rates(
+    first: tuple[Fraction, ...] = (Fraction(3, 4), Fraction(3, 2), Fraction(1, 2)),
+    second: tuple[Fraction, ...] = (Fraction(1, 4), Fraction(1), Fraction(1, 2)),
+) -> Outcome:
+    instance = figure_4([list(map(text, first)), list(map(text, second))])
     expected = ((Fraction(3, 4), Fraction(3, 4), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2)))
     allocations = [mechanism(instance) for mechanism in (ps_dsf, ps_dsf_tdm)]
     good = all(allocation.tasks == expected for allocation in allocations)
@@ -160,13 +164,13 @@ PS_DSF_ROW = ("40 170 0 0", "20 85 0 0", "0 0 165/2 0", "0 0 0 55/2")
     source="Table IV",
     printed="40, 170; 20, 85; 82.5; 27.5",
     evidence=Evidence.certified,
-    breaks=("user 3 needs more memory", "user 2 needs twice the CPU"),
+    controls={
+        "user 3 needs more memory": {"user_3_memory": Fraction(3, 20)},
+        "user 2 needs twice the CPU": {"user_2_cpu": Fraction(1, 5)},
+    },
 )
-def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
-    instance = table_4(
-        user_2_cpu="1/5" if broken == "user 2 needs twice the CPU" else "1/10",
-        user_3_memory="3/20" if broken == "user 3 needs more memory" else "1/10",
-    )
+def table_4_ps_dsf(user_2_cpu: Fraction = Fraction(1, 10), user_3_memory: Fraction = Fraction(1, 10)) -> Outcome:
+    instance = table_4(user_2_cpu=text(user_2_cpu), user_3_memory=text(user_3_memory))
     allocation = ps_dsf(instance)
     good = all(map(_is, instance.monopoly, GAMMA)) and all(map(_is, allocation.tasks, PS_DSF_ROW))
     good &= is_ps_dsf(instance, allocation.tasks)
@@ -201,8 +205,6 @@ PLACES = (Fraction(1, 2), Fraction(1, 20), Fraction(1, 200), Fraction(1, 200))
 """Users 1 and 2 on class A, 3 and 4 on class C; the rest as printed, where TSF leaves the split open; half of the last
 printed digit."""
 
-AGAINST_GAMMA = "user 3 needs 0.10004 of memory, which the table of tasks alone excludes"
-
 
 @claim(
     "table-4-tsf",
@@ -216,15 +218,16 @@ AGAINST_GAMMA = "user 3 needs 0.10004 of memory, which the table of tasks alone 
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.number,
-    breaks=("58.34 stands for the printed 58.33", AGAINST_GAMMA),
+    controls={
+        "58.34 stands for the printed 58.33": {"printed": tuple(map(Fraction, ("35", "22.5", "58.34", "8.05")))},
+        "user 3 needs 0.10004 of memory, which the table of tasks alone excludes": {"memories": (Fraction("0.10004"),)},
+    },
 )
-def table_4_tsf(level: Level, broken: str) -> Outcome:
-    memories = [Fraction(1, 10), Fraction(9, 100), Fraction(1, 20)]
-    if broken == AGAINST_GAMMA:
-        memories = [Fraction(10_004, 100_000)]
-    printed = [Fraction(p) for p in PRINTED_TSF]
-    if broken == "58.34 stands for the printed 58.33":
-        printed[2] = Fraction("58.34")
+def table_4_tsf(
+    memories: tuple[Fraction, ...] = (Fraction(1, 10), Fraction(9, 100), Fraction(1, 20)),
+    *,
+    printed: tuple[Fraction, ...] = tuple(map(Fraction, PRINTED_TSF)),
+) -> Outcome:
     third, agrees = [], []
     for memory in memories:
         totals = tsf(table_4(user_3_memory=text(memory))).totals
@@ -237,9 +240,9 @@ def table_4_tsf(level: Level, broken: str) -> Outcome:
         f"{shown} against {', '.join(f'{float(p):g}' for p in printed)}; user 3 for memories "
         f"{', '.join(map(text, memories))}: {', '.join(f'{float(x):.4f}' for x in third)}"
     )
-    assert all(row[0] and row[1] for row in agrees)  # 35 and 22.5, whatever the memory
-    assert agrees[0][3]  # 8.05, from which 1/10 is taken
-    assert third == sorted(set(third))  # user 3 has more tasks if it needs less memory
+    # 35 and 22.5 come out whatever the memory, and 8.05, from which 1/10 is taken; less memory gives user 3 more tasks
+    if not (all(row[0] and row[1] for row in agrees) and agrees[0][3] and third == sorted(set(third))):
+        raise InputError(f"memories: expected 1/10, and then less, got {', '.join(map(text, memories))}")
     return Outcome(computed, any(map(all, agrees)))
 
 
@@ -285,14 +288,12 @@ def table_4_panels() -> Sequence[Panel]:
     evidence=Evidence.formal,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("27.5 is printed for user 2 on class D",),
+    controls={"27.5 is printed for user 2 on class D": {"second_d": Fraction(55, 2)}},
     theorems=("SectionFive.section_5_full",),
 )
-def section_5_full(level: Level, broken: str) -> Outcome:
-    (first_a, *_, first_d), (second_a, *_, second_d) = (tuple(map(Fraction, row.split())) for row in GAMMA[:2])
+def section_5_full(*, second_d: Fraction = Fraction("165/4")) -> Outcome:
+    (first_a, *_, first_d), (second_a, *_) = (tuple(map(Fraction, row.split())) for row in GAMMA[:2])
     tasks = [Fraction(row.split()[0]) for row in PS_DSF_ROW[:2]]
-    if broken:
-        second_d = Fraction(55, 2)
     used = tasks[0] / first_a + tasks[1] / second_a  # the most of a resource of class A that these tasks take
     # a resource of class A is full just if each task takes the most, so all demands of the users have one ratio
     forced = first_d * second_a / first_a

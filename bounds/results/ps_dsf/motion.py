@@ -10,11 +10,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import table_4
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.limits.sharing import Event, History, Schedule, run_at_once, run_schedule
+from theory.numbers import text
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import Cluster, ServerClass
 
@@ -73,14 +74,11 @@ def is_nearly_ps_dsf(instance: Cluster, tasks: NDArray[np.float64], present: NDA
     return True
 
 
-SLOW, HUNGRY = "servers update every 30 seconds", "user 3 needs 3/20 of memory"
-
-
-def _orders(level: Level) -> dict[str, list[int]]:
+def _orders(shuffled: int) -> dict[str, list[int]]:
     """Return the orders in which servers update: by class, the other way round, and at random."""
     every = list(range(120))
     orders = {"by class": every, "reversed": every[::-1]}
-    for seed in range(1 if level is Level.quick else 20):
+    for seed in range(shuffled):
         orders[f"shuffled {seed}"] = random.Random(seed).sample(every, len(every))
     return orders
 
@@ -101,11 +99,15 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
     source="Section V, Figures 5 and 6",
     printed="greater utilisation than TSF and C-DRFH, prompt convergence (times lost)",
     evidence=Evidence.numeric,
-    breaks=(SLOW, HUNGRY),
+    tiny={"shuffled": 0},
+    full={"shuffled": 20},
+    controls={
+        "servers update every 30 seconds": {"period": 30},
+        "user 3 needs 3/20 of memory": {"user_3_memory": Fraction(3, 20)},
+    },
 )
-def section_5_simulation(level: Level, broken: str) -> Outcome:
-    period = 30 if broken == SLOW else 1
-    memory = "3/20" if broken == HUNGRY else "1/10"
+def section_5_simulation(shuffled: int = 1, period: int = 1, user_3_memory: Fraction = Fraction(1, 10)) -> Outcome:
+    memory = text(user_3_memory)
     shares: dict[str, list[float]] = {
         mechanism.__name__: [float(mechanism(table_4()).utilisation(i, 0)) for i in (2, 3)]
         for mechanism in (tsf, c_drfh)
@@ -113,7 +115,7 @@ def section_5_simulation(level: Level, broken: str) -> Outcome:
     counts = np.array([server.count for server in table_4().servers[2:]])
     best_other = max(float(counts @ np.array(share)) for share in shares.values())
     settle, good, away, least, memory_used = 0, True, set(), np.inf, 1.0
-    orders = _orders(level)
+    orders = _orders(shuffled)
     for order in orders.values():
         history = section_5_history(order, Fraction(period), memory)
         instance = one_by_one(table_4(user_3_memory=memory), order)

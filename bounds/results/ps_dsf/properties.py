@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from bounds.adversary.sharing import random_cluster, table_1_witnesses
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.ps_dsf.examples import row_text
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Panel
@@ -54,22 +54,31 @@ def _listed(failed: Decided) -> str:
     source="Theorem 3",
     printed="single resource, bottleneck fairness, envy freeness, sharing incentive; Pareto under TDM",
     evidence=Evidence.certified,
-    breaks=("TSF stands for PS-DSF", "Pareto optimality is asked under resource division"),
+    tiny={"count": 12},
+    full={"count": 1000},
+    controls={
+        "TSF stands for PS-DSF": {"mechanisms": (tsf,)},
+        "Pareto optimality is asked under resource division": {"pareto_everywhere": True},
+    },
 )
-def theorem_3(level: Level, broken: str) -> Outcome:
-    generator = random.Random(2)
-    count = 60 if level is Level.quick else 1000
+def theorem_3(
+    count: int = 60,
+    seed: int = 2,
+    *,
+    mechanisms: tuple[Mechanism, ...] = (ps_dsf, ps_dsf_tdm),
+    pareto_everywhere: bool = False,
+) -> Outcome:
+    generator = random.Random(seed)
     failed: Decided = {}
     decided = single = bottleneck = 0
-    everywhere = broken == "Pareto optimality is asked under resource division"
     for _ in range(count):
         instance = _some_cluster(generator)
         single += len(instance.resources) == 1
         bottleneck += bottleneck_resource(instance) is not None
         decided += _failures(
-            (tsf,) if broken == "TSF stands for PS-DSF" else (ps_dsf, ps_dsf_tdm),
+            mechanisms,
             instance,
-            lambda mechanism, name: everywhere or (mechanism, name) != ("ps-dsf", "pareto_optimality"),
+            lambda mechanism, name: pareto_everywhere or (mechanism, name) != ("ps-dsf", "pareto_optimality"),
             failed,
         )
     computed = (
@@ -90,16 +99,17 @@ PAYING = ([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]])
     source="Theorem 3",
     printed="strategy proofness in case of TDM",
     evidence=Evidence.numeric,
-    breaks=("resource division",),
+    tiny={"count": 1, "rounds": 2},
+    full={"count": 100},
+    controls={"resource division": {"mechanism": ps_dsf}},
 )
-def theorem_3_strategy(level: Level, broken: str) -> Outcome:
+def theorem_3_strategy(count: int = 5, rounds: int = 4, *, mechanism: Mechanism = ps_dsf_tdm) -> Outcome:
     generator = random.Random(3)
-    mechanism = ps_dsf if broken else ps_dsf_tdm
     instances = [cluster(*PAYING)]
-    for _ in range(5 if level is Level.quick else 100):
+    for _ in range(count):
         users, servers, resources = (generator.randint(low, 3) for low in (2, 1, 1))
         instances.append(random_cluster(generator, users, servers, resources))
-    searches = [search_lies(mechanism, instance, rounds=4) for instance in instances]
+    searches = [search_lies(mechanism, instance, rounds=rounds) for instance in instances]
     paying = sum(lie is not None for lie, _ in searches)
     tried = sum(lies for _, lies in searches)
     return Outcome(f"{tried} lies on {len(searches)} clusters, one pays on {paying}", paying == 0)
@@ -114,23 +124,28 @@ def theorem_3_strategy(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("only lies about demands, and lies that leave out servers",),
+    controls={"only lies about demands, and lies that leave out servers": {"claims_a_server": False}},
 )
-def lemma_1(level: Level, broken: str) -> Outcome:
-    if not broken:
-        instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
-        told = instance.with_user(0, cluster([[2, 1], [2, 2]], [[1, 3]]).users[0])
-        honest, lying = ps_dsf(instance), ps_dsf(told)
-        own = utility_under(instance, 0, told.users[0], lying)  # tasks of true demands that the lie brings
-        holds = not (own >= honest.totals[0] and lying.totals[1] < honest.totals[1])
-        shown = (
-            f"by claiming the second server user 1 keeps {text(own)} (honest {text(honest.totals[0])}), "
-            f"user 2 falls from {text(honest.totals[1])} to {text(lying.totals[1])}"
-        )
-        return Outcome(shown, holds)
+def lemma_1(*, claims_a_server: bool = True) -> Outcome:
+    if not claims_a_server:
+        return _lies_that_claim_no_server(6)
+    instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
+    told = instance.with_user(0, cluster([[2, 1], [2, 2]], [[1, 3]]).users[0])
+    honest, lying = ps_dsf(instance), ps_dsf(told)
+    own = utility_under(instance, 0, told.users[0], lying)  # tasks of true demands that the lie brings
+    holds = not (own >= honest.totals[0] and lying.totals[1] < honest.totals[1])
+    shown = (
+        f"by claiming the second server user 1 keeps {text(own)} (honest {text(honest.totals[0])}), "
+        f"user 2 falls from {text(honest.totals[1])} to {text(lying.totals[1])}"
+    )
+    return Outcome(shown, holds)
+
+
+def _lies_that_claim_no_server(count: int) -> Outcome:
+    """Look for a lie of another kind that harms another user for nothing, on random clusters."""
     generator = random.Random(4)
     tried = harmed = 0
-    for _ in range(6 if level is Level.quick else 100):
+    for _ in range(count):
         instance = random_cluster(generator, 3, 2, 2, zeros=0, weights=1)
         before = ps_dsf(instance)
         eligible = {s.name for s, gamma in zip(instance.servers, instance.monopoly[0], strict=True) if gamma}
@@ -153,9 +168,6 @@ YES = {
 }
 """The marks "yes" of Table I that an allocation decides, from the prose, but for TSF's sharing incentive."""
 
-INCENTIVE, PARETO = "sharing incentive is a yes for C-DRFH", "Pareto optimality is a yes for PS-DSF under RDM"
-TDM_FAILS = "PS-DSF under time division is claimed to fail on the same witnesses"
-
 
 @claim(
     "table-1",
@@ -168,24 +180,30 @@ TDM_FAILS = "PS-DSF under time division is claimed to fail on the same witnesses
     source="Table I",
     printed="marks lost; * for strategy proofness and Pareto optimality of PS-DSF",
     evidence=Evidence.certified,
-    breaks=(TDM_FAILS, INCENTIVE, PARETO),
+    tiny={"count": 15},
+    full={"count": 600},
+    controls={
+        "PS-DSF under time division is claimed to fail on the same witnesses": {"blamed": ps_dsf_tdm},
+        "sharing incentive is a yes for C-DRFH": {"more": ("c-drfh", "sharing_incentive")},
+        "Pareto optimality is a yes for PS-DSF under RDM": {"more": ("ps-dsf", "pareto_optimality")},
+    },
 )
-def table_1(level: Level, broken: str) -> Outcome:
+def table_1(count: int = 40, *, blamed: Mechanism | None = None, more: tuple[str, str] | None = None) -> Outcome:
     refuted = {}
     for name, (mechanism, instance, property_name) in table_1_witnesses().items():
-        asked = ps_dsf_tdm if broken == TDM_FAILS else mechanism
+        asked = blamed or mechanism
         if property_name == STRATEGY:
             lie, _ = search_lies(asked, instance)
             refuted[name] = lie is not None
         else:
             refuted[name] = decide(asked(instance))[property_name].holds is False
     marks = {mechanism: set(names) for mechanism, names in YES.items()}
-    marks["c-drfh"] |= {"sharing_incentive"} if broken == INCENTIVE else set()
-    marks["ps-dsf"] |= {"pareto_optimality"} if broken == PARETO else set()
+    if more is not None:
+        marks[more[0]].add(more[1])
     generator = random.Random(2)
     failed: Decided = {}
     decided = tried = paying = 0
-    for place in range(40 if level is Level.quick else 600):
+    for place in range(count):
         instance = _some_cluster(generator)
         decided += _failures(
             tuple(MECHANISMS.values()), instance, lambda mechanism, name: name in marks[mechanism], failed
@@ -210,10 +228,10 @@ def table_1(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("the placement constraint is dropped",),
+    controls={"the placement constraint is dropped": {"constrained": False}},
 )
-def table_1_tsf_incentive(level: Level, broken: str) -> Outcome:
-    eligible = None if broken else [[False, True], [True, True]]
+def table_1_tsf_incentive(*, constrained: bool = True) -> Outcome:
+    eligible = [[False, True], [True, True]] if constrained else None
     instance = cluster([[1, 2], [2, 1]], [[0, 1], [3, 2]], eligible=eligible)
     verdict = decide(tsf(instance))["sharing_incentive"]
     shown = "holds" if verdict.holds else f"{verdict.witness}"
