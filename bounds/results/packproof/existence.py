@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster, two_allocations
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from theory.numbers import total
 from theory.sharing.checks import has_bottleneck
 from theory.sharing.model import Cluster
 from theory.sharing.per_server import ps_dsf
 
-ALONE, ALL_STOP = "tasks on other servers do not count", "all users stop at the first saturated resource"
 
-
-def divided(cluster: Cluster, elsewhere: Sequence[Fraction], i: int, broken: str = "") -> list[Fraction]:
+def divided(
+    cluster: Cluster, elsewhere: Sequence[Fraction], i: int, *, alone: bool = False, all_stop: bool = False
+) -> list[Fraction]:
     """Return the fair division of one server where users have tasks elsewhere, by filling it up.
 
     Parameters
@@ -26,6 +27,8 @@ def divided(cluster: Cluster, elsewhere: Sequence[Fraction], i: int, broken: str
         Tasks of each user on the other servers.
     i : int
         The server.
+    alone, all_stop : bool
+        Wrong versions: tasks on other servers do not count; all users stop at the first saturated resource.
 
     Returns
     -------
@@ -38,7 +41,7 @@ def divided(cluster: Cluster, elsewhere: Sequence[Fraction], i: int, broken: str
     users stop when a resource that they demand is saturated. At most R + N events for each resource.
     """
     rate = [weight * row[i] for weight, row in zip(cluster.weights, cluster.monopoly, strict=True)]
-    before = [Fraction(0)] * len(rate) if broken == ALONE else list(elsewhere)
+    before = [Fraction(0)] * len(rate) if alone else list(elsewhere)
     needs = [cluster.use(n, i) for n in range(len(rate))]
     tasks = [Fraction(0)] * len(rate)
     rising = {n for n, gamma in enumerate(rate) if gamma > 0}
@@ -51,7 +54,7 @@ def divided(cluster: Cluster, elsewhere: Sequence[Fraction], i: int, broken: str
                 ends.append((_level(users, [needs[n][r] for n in users], before, rate, free), r))
         level, _ = min(ends)
         full = {r for end, r in ends if end == level}
-        stopped = {n for n in rising if broken == ALL_STOP or any(needs[n][r] > 0 for r in full)}
+        stopped = {n for n in rising if all_stop or any(needs[n][r] > 0 for r in full)}
         for n in stopped:
             tasks[n] = max(Fraction(0), rate[n] * level - before[n])
         rising -= stopped
@@ -85,17 +88,24 @@ def _level(
     source="packproof",
     printed="not in the paper, which describes an algorithm and leaves its convergence open",
     evidence=Evidence.proved,
-    breaks=(ALONE, ALL_STOP),
+    tiny={"count": 8},
+    full={"count": 1000},
+    controls={
+        "tasks on other servers do not count": {"division": partial(divided, alone=True)},
+        "all users stop at the first saturated resource": {"division": partial(divided, all_stop=True)},
+    },
     proof="fairness.md#existence",
 )
-def exists(level: Level, broken: str) -> Outcome:
-    generator, count = random.Random(20261125), 30 if level is Level.quick else 1000
+def exists(
+    count: int = 30, *, division: Callable[[Cluster, Sequence[Fraction], int], list[Fraction]] = divided
+) -> Outcome:
+    generator = random.Random(20261125)
     servers = fair = allocations = fixed = 0
     for _ in range(count):
         drawn = random_cluster(generator, 4, 3, 3)
         elsewhere = [Fraction(generator.randint(0, 8), generator.randint(1, 4)) for _ in drawn.users]
         for i in range(len(drawn.servers)):
-            column = divided(drawn, elsewhere, i, broken)
+            column = division(drawn, elsewhere, i)
             # the others' tasks stand on another server, which the test of this one does not look at
             tasks = [[Fraction(0)] * len(drawn.servers) for _ in drawn.users]
             for row, here, others in zip(tasks, column, elsewhere, strict=True):
@@ -111,7 +121,7 @@ def exists(level: Level, broken: str) -> Outcome:
     for one, matrix in matrices:
         allocations += 1
         fixed += all(
-            divided(one, [total(row) - row[i] for row in matrix], i, broken) == [row[i] for row in matrix]
+            division(one, [total(row) - row[i] for row in matrix], i) == [row[i] for row in matrix]
             for i in range(len(one.servers))
         )
     computed = (

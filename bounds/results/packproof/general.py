@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from bounds.adversary.by_size import on_record, proven_from_below
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import additive_space, one_resource_member
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
@@ -71,15 +71,19 @@ def many_powers_keep_more(first: int) -> bool:
     return bool(1 - (most - 1) / 2 - excess > CONJECTURED + Fraction(1, 10**9))
 
 
-def _perturbed(instance: Instance, p: int, m: int, broken: str) -> Instance:
+def _one_unit_more(p: int, m: int) -> Instance:
+    """Return a member with one unit more on the server, which is wrong."""
+    instance = one_resource_member(p, m)
     space = additive_space(instance)
-    if broken.startswith("one unit"):
-        return additive([space.capacity[0] + 1], space.demands, instance.rewards, instance.workload)
-    if broken.startswith("small"):
-        t, _ = numbers(p, m)
-        rewards = [*(Fraction(1, each) for each in t[m - 1 :: -1]), *instance.rewards[m:]]
-        return additive(space.capacity, space.demands, rewards, instance.workload)
-    return instance
+    return additive([space.capacity[0] + 1], space.demands, instance.rewards, instance.workload)
+
+
+def _small_rewards(p: int, m: int) -> Instance:
+    """Return a member whose small types earn 1/t_i, which is wrong."""
+    instance, (t, _) = one_resource_member(p, m), numbers(p, m)
+    rewards = [*(Fraction(1, each) for each in t[m - 1 :: -1]), *instance.rewards[m:]]
+    space = additive_space(instance)
+    return additive(space.capacity, space.demands, rewards, instance.workload)
 
 
 @claim(
@@ -92,16 +96,24 @@ def _perturbed(instance: Instance, p: int, m: int, broken: str) -> Instance:
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
-    breaks=("one unit more on the server", "small types earn 1/t_i", "the least limit is that of p = 6"),
+    tiny={"members": MEMBERS[:6]},
+    full={"members": MEMBERS + MORE},
+    controls={
+        "one unit more on the server": {"member": _one_unit_more},
+        "small types earn 1/t_i": {"member": _small_rewards},
+        "the least limit is that of p = 6": {"least": 6},
+    },
     proof="greedy.md#one-resource-general",
 )
-def general(level: Level, broken: str) -> Outcome:
+def general(
+    *,
+    members: tuple[tuple[int, int], ...] = MEMBERS,
+    member: Callable[[int, int], Instance] = one_resource_member,
+    least: int = 5,
+) -> Outcome:
     """Solve members, enclose the limits, and compare them."""
-    agreeing, members = 0, MEMBERS + (() if level is Level.quick else MORE)
-    for p, m in members:
-        agreeing += solve(_perturbed(one_resource_member(p, m), p, m, broken)).ratio == share(p, m)
+    agreeing = sum(solve(member(p, m)).ratio == share(p, m) for p, m in members)
     limits = {p: limit(p) for p in range(1, 9)}
-    least = 6 if broken.startswith("the least") else 5
     enclosed = CONJECTURED <= limits[5][0] <= limits[5][1] <= CONJECTURED + Fraction(1, 10**20)
     others = all(limits[least][1] < low for p, (low, _) in limits.items() if p != least)
     fall = all(falls(p) for p in limits) and many_powers_keep_more(6)

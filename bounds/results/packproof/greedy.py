@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations, product
 from typing import Any
@@ -14,7 +14,7 @@ from bounds.adversary.chains import even_chains, proven_bound
 from bounds.adversary.realisation import realise
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.guarantees import cloud, power_grows
 from bounds.results.instances import PRINTED_TYPES, SERVER, additive_space, one_resource_family, price, random_instance
 from bounds.results.packproof.constant import recursion_holds
@@ -36,21 +36,25 @@ from theory.numbers import text, total
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
-    breaks=("servers have 512 GB", "ties go to types listed last"),
+    tiny={"every": 8},
+    controls={
+        "servers have 512 GB": {"memory": 512, "every": 4},
+        "ties go to types listed last": {"listed_first": False, "every": 4},
+    },
 )
-def exactly_worst(level: Level, broken: str) -> Outcome:
+def exactly_worst(every: int = 1, memory: int = SERVER[1], *, listed_first: bool = True) -> Outcome:
     """Decide it in every order of the list, then solve the instances found."""
     paper = ("48/13", "18/13", "3", "2")
     expected = {True: (Fraction(11047, 12679), ("39/10", "27/20", "3", "2")), False: (Fraction(449, 515), paper)}
     orders = list(permutations(range(4)))
     good, worst_of = True, []
-    for order in orders[::4] if broken else orders:
+    for order in orders[::every]:
         types = [PRINTED_TYPES[j] for j in order]
-        instance = additive((80, 512) if broken == "servers have 512 GB" else SERVER, types, [price(*t) for t in types])
+        instance = additive((SERVER[0], memory), types, [price(*t) for t in types])
         worst = worst_workload(instance)
         attained = solve(instance.with_workload(worst.workload)).ratio
         where = tuple(text(worst.workload[order.index(j)]) for j in range(4))
-        place = order[::-1].index if broken.startswith("ties") else order.index
+        place = order.index if listed_first else order[::-1].index
         early = place(1) < min(place(0), place(2))
         good &= worst.complete and attained == worst.ratio and (worst.ratio, where) == expected[early]
         worst_of.append((worst.ratio, where))
@@ -66,16 +70,16 @@ def exactly_worst(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
-    breaks=("the capacity is another",),
+    tiny={"orders": 1},
+    full={"orders": 6},
+    controls={"the capacity is another": {"capacity": 14, "orders": 1}},
 )
-def rewards_too(level: Level, broken: str) -> Outcome:
-    orders: list[tuple[int, ...]] = [(3, 1, 7), (7, 3, 1)]
-    if level is Level.full:
-        orders = [(3, 1, 7), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3), (7, 3, 1)]
-    good, shown, capacity = True, [], 12
-    for demands in [(5, 7), (7, 5), *orders]:
+def rewards_too(orders: int = 2, *, capacity: int = 12) -> Outcome:
+    every: list[tuple[int, ...]] = [(3, 1, 7), (7, 3, 1), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3)]
+    good, shown = True, []
+    for demands in [(5, 7), (7, 5), *every[:orders]]:
         infimum = Fraction(3, 4) if len(demands) == 2 else Fraction(101, 136)
-        instance = additive([capacity + 2 if broken else capacity], [[d] for d in demands], demands)
+        instance = additive([capacity], [[d] for d in demands], demands)
         worst = worst_instance(instance, "all", starts=6)
         good &= worst.infimum == infimum and 0 <= worst.ratio - infimum <= TOLERANCE
         good &= solve(worst.instance).ratio == worst.ratio
@@ -91,18 +95,19 @@ def rewards_too(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="the paper postpones several server pools",
     evidence=Evidence.formal,
-    breaks=("the pools are filled one after another",),
+    tiny={"count": 60},
+    full={"count": 5000},
+    controls={"the pools are filled one after another": {"at_once": False}},
     theorems=("Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_run_exists"),
 )
-def pools(level: Level, broken: str) -> Outcome:
-    generator = np.random.default_rng(9)
-    count = 300 if level is Level.quick else 5000
+def pools(count: int = 300, seed: int = 9, *, at_once: bool = True) -> Outcome:
+    generator = np.random.default_rng(seed)
     violations, least = 0, Fraction(1)
     for _ in range(count):
         instance = random_instance(generator, pools=int(generator.integers(2, 4)))
         solution = solve(instance)
         greedy, best = solution.greedy, solution.optimal.reward
-        reward = sequential_greedy(instance) if broken else greedy.reward
+        reward = greedy.reward if at_once else sequential_greedy(instance)
         bound = max(greedy.guarantee, greedy.guarantee_stagewise)
         violations += reward < bound * best
         least = min(least, reward / best if best else Fraction(1))
@@ -123,11 +128,11 @@ def three_pools() -> Sequence[Panel]:
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.formal,
-    breaks=("all pools are filled at once",),
+    full={"top": 4},
+    controls={"all pools are filled at once": {"at_once": True}},
     theorems=("Sequential.sequential_half", "Sequential.sequential_half_attained"),
 )
-def sequential(level: Level, broken: str) -> Outcome:
-    top = 3 if level is Level.quick else 4
+def sequential(top: int = 3, *, at_once: bool = False) -> Outcome:
     least: tuple[Fraction, str] = (Fraction(1), "")
     loads = (Fraction(0), Fraction(1, 2), Fraction(1))
     for demands in product(range(1, top + 1), repeat=2):
@@ -140,11 +145,28 @@ def sequential(level: Level, broken: str) -> Outcome:
                 solution = solve(instance)
                 if not solution.optimal.reward:
                     continue
-                reward = global_greedy(instance).reward if broken else sequential_greedy(instance)
+                reward = global_greedy(instance).reward if at_once else sequential_greedy(instance)
                 where = f"demands {demands}, capacities {capacities}, workload {'/'.join(map(text, workload))}"
                 least = min(least, (reward / solution.optimal.reward, where))
     ratio, where = least
     return Outcome(f"worst ratio {text(ratio)} at {where}", ratio == Fraction(1, 2))
+
+
+def _as_it_is(instance: Instance) -> Instance:
+    return instance
+
+
+def _of_many_units(instance: Instance) -> Instance:
+    """Return the member of the family with 2^n units for each unit that a job takes, which is wrong."""
+    n = len(instance.types) - 1
+    demands = [[2**n], *([2 ** (j + n)] for j in range(n))]
+    return additive(additive_space(instance).capacity, demands, instance.rewards, instance.workload)
+
+
+def _one_unit_more(instance: Instance) -> Instance:
+    """Return an instance with one unit more of each resource on the server."""
+    space = additive_space(instance)
+    return additive([c + 1 for c in space.capacity], space.demands, instance.rewards, instance.workload)
 
 
 @claim(
@@ -157,26 +179,23 @@ def sequential(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.formal,
-    breaks=("every job takes 2^n of its units", "one unit more on the server"),
+    full={"most": 12},
+    controls={
+        "every job takes 2^n of its units": {"change": _of_many_units},
+        "one unit more on the server": {"change": _one_unit_more},
+    },
     theorems=("OneResource.one_resource_keeps",),
 )
-def one_resource_share(level: Level, broken: str) -> Outcome:
+def one_resource_share(most: int = 8, *, change: Callable[[Instance], Instance] = _as_it_is) -> Outcome:
     """Solve members, and enclose the limit: the terms after the n-th sum to less than 2 / (2^n - 1)."""
 
     def lost(n: int) -> Fraction:
         return Fraction(1, 2**n) + total(Fraction(1, 2**k - 1) for k in range(2, n + 1))
 
     agreeing, shown = 0, []
-    for types in range(2, 9 if level is Level.quick else 13):
-        instance = one_resource_family(types)
-        space, n = additive_space(instance), types - 1
-        if broken.startswith("every"):
-            demands = [[2**n], *([2 ** (j + n)] for j in range(n))]
-            instance = additive(space.capacity, demands, instance.rewards, instance.workload)
-        elif broken:
-            instance = additive([space.capacity[0] + 1], space.demands, instance.rewards, instance.workload)
-        ratio = solve(instance).ratio
-        agreeing += ratio == 1 - lost(n) / 2
+    for types in range(2, most + 1):
+        ratio = solve(change(one_resource_family(types))).ratio
+        agreeing += ratio == 1 - lost(types - 1) / 2
         shown.append(text(ratio) if types < 6 else f"{float(ratio):.6f}")
     shares = [1 - lost(n) / 2 for n in range(1, 41)]
     falls = all(a > b for a, b in pairwise(shares))
@@ -195,10 +214,14 @@ def one_resource_share(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
-    breaks=("two types", "any number of jobs alone", "jobs of half the size"),
+    controls={
+        "two types": {"least_types": 2},
+        "any number of jobs alone": {"least_alone": 1},
+        "jobs of half the size": {"smaller": 2},
+    },
     proof="greedy.md#one-resource",
 )
-def one_resource(level: Level, broken: str) -> Outcome:
+def one_resource(*, least_types: int = 3, least_alone: int | None = None, smaller: int = 1) -> Outcome:
     """Decide the identities and the signs of the proof in symbols."""
     import sympy as sp
 
@@ -206,12 +229,11 @@ def one_resource(level: Level, broken: str) -> Outcome:
     t, s, r = sp.symbols("t s r", nonnegative=True)
     y = sp.symbols("y", positive=True)
     concave = sp.simplify(sp.diff(sp.log(1 - y), y, 2) + 1 / (1 - y) ** 2) == 0
-    j = s + (2 if broken == "two types" else 3)
+    j = s + least_types
     geometric = sp.simplify((best - (before + (best - before) / j)) - (1 - 1 / j) * (best - before)) == 0
     steps = all((recursion_holds(), concave, power_grows(), geometric))
 
-    alone = t + (1 if broken == "any number of jobs alone" else j)  # n_i
-    smaller = 2 if broken == "jobs of half the size" else 1
+    alone = t + (j if least_alone is None else least_alone)  # n_i
     each = alone / j / (smaller * (alone + 1))
     last = (1 + r) / (smaller * (2 + r))
     signs = {
@@ -240,6 +262,11 @@ def _never_negative(expression: Any) -> bool:
     return signs in ([{True}, {True}], [{False}, {False}])
 
 
+def _reversed(instance: Instance) -> Instance:
+    """Return an instance with its types in reverse order, so that ties go to the last type."""
+    return instance.reordered(range(len(instance.types))[::-1])
+
+
 ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
 """The fewest resources on which the bound is attained by an instance on record, by number of types."""
 
@@ -257,13 +284,20 @@ ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
-    breaks=("types in reverse order", "capacity one larger", "one more resource"),
+    full={"refuted": (3, 1, 4, 2, 5, 3)},
+    controls={
+        "types in reverse order": {"change": _reversed},
+        "capacity one larger": {"change": _one_unit_more},
+        "one more resource": {"more": 1},
+    },
 )
-def by_size(level: Level, broken: str) -> Outcome:
+def by_size(
+    *, refuted: tuple[int, ...] = (3, 1, 4, 2), change: Callable[[Instance], Instance] = _as_it_is, more: int = 0
+) -> Outcome:
     record = on_record()
     wrong = []
     for (types, resources), (recorded, instance) in record.items():
-        ratio = solve(_broken(instance, broken)).ratio
+        ratio = solve(change(instance)).ratio
         space = instance.pools[0].space
         fits = isinstance(space, Additive) and len(space.capacity) <= resources and len(instance.types) == types
         attained = resources >= ATTAINED.get(types, 9)  # never for types that are not in the table
@@ -272,11 +306,10 @@ def by_size(level: Level, broken: str) -> Outcome:
         if not fits or ratio != recorded or not bound <= below <= ratio or (ratio == bound) != attained:
             wrong.append((types, resources, text(ratio)))
     complete = set(record) == {(types, resources) for types in range(2, 7) for resources in range(1, 5)}
-    more = 1 if broken == "one more resource" else 0
-    refuted = [(3, 1), (4, 2)] + [(5, 3)] * (level is Level.full)
+    sizes = list(zip(refuted[::2], refuted[1::2], strict=True))
     realised = [
         (types, resources, chain.alone)
-        for types, resources in refuted
+        for types, resources in sizes
         for chain in even_chains(types)
         if realise(chain, resources + more).instance is not None
     ]
@@ -288,18 +321,8 @@ def by_size(level: Level, broken: str) -> Outcome:
         if not wrong
         else f"other ratios at {wrong[:3]}"
     )
-    computed += f"; refuted for {refuted}" if not realised else f"; realised: {realised[:2]}"
+    computed += f"; refuted for {sizes}" if not realised else f"; realised: {realised[:2]}"
     return Outcome(computed, complete and not wrong and not realised)
-
-
-def _broken(instance: Instance, broken: str) -> Instance:
-    if broken == "types in reverse order":  # ties then go to the last type
-        return instance.reordered(range(len(instance.types))[::-1])
-    space = instance.pools[0].space
-    if broken == "capacity one larger" and isinstance(space, Additive):
-        capacity = [c + 1 for c in space.capacity]
-        return additive(capacity, space.demands, instance.rewards, instance.workload)
-    return instance
 
 
 @drawing(

@@ -8,7 +8,7 @@ from itertools import cycle, islice
 import numpy as np
 
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import WITHOUT_38, at_worst, loaded_instances, random_instance, scaled, with_rates
 from bounds.results.nonpreemptive.settings import BETA, ORACLES
 from fluid.limits.decay import decay_rate, least_time, linear_bound, norm
@@ -35,13 +35,17 @@ SEED = 41
     source="packproof",
     printed="not in the paper: 1/2 without Def. 3.8",
     evidence=Evidence.numeric,
-    breaks=("a constant above what some of them keep", "the path is cut at time 1"),
+    tiny={"wanted": 6, "paths": 1},
+    full={"wanted": 300, "paths": 20},
+    controls={
+        "a constant above what some of them keep": {"constant": Fraction(19, 20)},
+        "the path is cut at time 1": {"until": 1.0},
+    },
 )
-def limit_without_38(level: Level, broken: str) -> Outcome:
-    wanted, paths = (12, 2) if level is Level.quick else (300, 20)
+def limit_without_38(
+    wanted: int = 12, paths: int = 2, constant: Fraction = Fraction(19, 27), until: float = 80.0
+) -> Outcome:
     generator, found, kept, least, ends = np.random.default_rng(SEED), 0, 0, Fraction(1), 0.0
-    constant = Fraction(19, 20) if broken.startswith("a constant") else Fraction(19, 27)
-    until = 1.0 if broken.startswith("the path") else 80.0
     while found < wanted:
         rows = [*WITHOUT_38, tuple(generator.integers(0, 3, 3).tolist()), (1, 1, 0)]
         rewards = [Fraction(int(generator.integers(*bounds)), 4) for bounds in ((26, 40), (10, 15), (34, 46))]
@@ -80,17 +84,18 @@ def _end(instance: Instance, ratio: Fraction, until: float) -> float:
     source="packproof",
     printed="not in the paper, which shows that V falls for large queues",
     evidence=Evidence.numeric,
-    breaks=("a rate larger by a hundredth",),
+    tiny={"count": 5},
+    full={"count": 400},
+    controls={"a rate larger by a hundredth": {"factor": 1.01}},
 )
-def max_weight_rate(level: Level, broken: str) -> Outcome:
-    count = 25 if level is Level.quick else 400
+def max_weight_rate(count: int = 25, *, factor: float = 1.0) -> Outcome:
     generator, good, linear, ratios = np.random.default_rng(32), 0, 0, []
     for instance in loaded_instances(count, 32):
         inside = scaled(instance, Fraction(int(generator.integers(30, 100)), 100))
         region, model = region_facets(inside), MaxWeight(inside)
         rate = decay_rate(inside, region)
         assert rate is not None
-        delta = float(rate) * (1.01 if broken else 1.0)
+        delta = float(rate) * factor
         normal = [Fraction(a) for a in rate.facet.normal]
         some = [Fraction(int(q), 10) for q in generator.integers(1, 40, len(normal))]
         fine = True
@@ -121,24 +126,30 @@ def max_weight_rate(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper, which counts all active servers and has a larger B_2",
     evidence=Evidence.proved,
-    breaks=("B_2 less by one in a thousand", "all active servers count"),
+    tiny={"instances": 10, "states": 8},
+    full={"instances": 200, "states": 200},
+    controls={
+        "B_2 less by one in a thousand": {"factor": Fraction(999, 1000)},
+        "all active servers count": {"all_active": True},
+    },
     proof="drift.md#drift",
 )
-def generator_bound(level: Level, broken: str) -> Outcome:
-    instances, states = (30, 16) if level is Level.quick else (200, 200)
+def generator_bound(
+    instances: int = 30, states: int = 16, *, factor: Fraction = Fraction(1), all_active: bool = False
+) -> Outcome:
     generator, kept, number, least = np.random.default_rng(43), 0, 0, Fraction(10**9)
     for seed, oracle in zip(range(instances), cycle(ORACLES), strict=False):
         instance = random_instance(generator, pools=1 + seed % 2)
         rates = [Fraction(int(n), 2) for n in generator.integers(1, 6, len(instance.types))]
         system = Algorithm1(with_rates(instance, rates), 3, BETA, oracle)
-        b_2 = system.constant * (Fraction(999, 1000) if broken.startswith("B_2") else 1)
+        b_2 = system.constant * factor
         queues = generator.integers(0, 40, len(instance.types)).tolist()
         chosen = list(islice(system.states(queues, seed), states))
         chosen.append(system.full([max(system.room) * 10] * len(queues)))
         for state in chosen:
             bound = system.bound(state)
             # the right side of Lemma 4.3 less the generator A V
-            slack = (bound.active if broken.startswith("all") else bound.serving) + b_2 - bound.drift
+            slack = (bound.active if all_active else bound.serving) + b_2 - bound.drift
             kept += slack >= 0
             number += 1
             least = min(least, slack)

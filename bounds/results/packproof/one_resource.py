@@ -9,7 +9,7 @@ import numpy as np
 
 from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import one_resource_family
 from theory.greedy.optimal import solve
 from theory.instance import additive
@@ -49,22 +49,24 @@ def most_lost(n: int, other: int) -> Fraction:
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=("18/25 is asked for", "jobs of half the size"),
+    tiny={"alone": 20, "instances": 8},
+    full={"alone": 400, "instances": 1000},
+    controls={"18/25 is asked for": {"bound": Fraction(18, 25)}, "jobs of half the size": {"smaller": 2}},
     proof="greedy.md#one-resource-three",
 )
-def three_types(level: Level, broken: str) -> Outcome:
+def three_types(
+    alone: int = 40, instances: int = 25, *, bound: Fraction = LEAST_ON_ONE[3], smaller: int = 1
+) -> Outcome:
     """Decide the identities and the cases, and try instances."""
-    bound = Fraction(18, 25) if broken.startswith("18/25") else LEAST_ON_ONE[3]
-    smaller = 2 if broken.startswith("jobs") else 1
     # a job of which n fit alone takes more than 1/(n + 1); the first two types share less than 1/2
     lost = max(
         most_lost(n, other)
-        for n, other in product(range(2, 41 if level is Level.quick else 401), repeat=2)
+        for n, other in product(range(2, alone + 1), repeat=2)
         if Fraction(1, smaller * (n + 1)) + Fraction(1, smaller * (other + 1)) < Fraction(1, 2)
     )
     generator, least = np.random.default_rng(SEED), solve(one_resource_family(3)).ratio
     identities, attained = identities_hold(), least == bound
-    for _ in range(25 if level is Level.quick else 1000):
+    for _ in range(instances):
         capacity = int(generator.integers(12, 60))
         demands = [[int(generator.integers(2, capacity // part))] for part in (3, 2, 1)]
         rewards = [Fraction(int(generator.integers(20, 40)), 30) * row[0] for row in demands]

@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
-from bounds.claims import Evidence, Level, Outcome, WithoutData, claim
+from bounds.claims import Evidence, Outcome, WithoutData, claim
 from bounds.results.instances import random_law
 from bounds.results.real_data import data_folder
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory.files.google import REQUESTS, google_law
 from theory.numbers import text, total
-from theory.partition.bounding import bracket
+from theory.partition.bounding import Bracket, bracket
 from theory.partition.cuts import by_cuts
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
@@ -37,15 +38,16 @@ def _grid(law: Law, grid: int) -> list[int]:
     source="packproof",
     printed="not in the paper, which rounds down (step functions)",
     evidence=Evidence.certified,
-    breaks=("the cuts of the prices are four times as coarse and Lemma 2 is left out",),
+    tiny={"count": 4},
+    full={"count": 200},
+    controls={"the cuts of the prices are four times as coarse and Lemma 2 is left out": {"grid": 5}},
 )
-def linear_prices(level: Level, broken: str) -> Outcome:
+def linear_prices(count: int = 10, *, grid: int = 20) -> Outcome:
     generator = random.Random(61)
-    count, better, good = 10 if level is Level.quick else 200, 0, True
+    better, good = 0, True
     for _ in range(count):
         law = random_law(generator, least=1)
         down = lower_rounded(law, by_cuts(Fraction(i, 20) for i in range(1, 20)))
-        grid = 5 if broken else 20
         ours = spread_prices(law, grid, _grid(law, grid), 1e-9).bound(law)
         mean = lemma_2(law).bound(law)
         assert down is not None
@@ -62,20 +64,25 @@ def linear_prices(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper, which rounds up",
     evidence=Evidence.certified,
-    breaks=("the mixed ones have a quarter of the cells", "rounding up has two cells where mixing has one"),
+    tiny={"count": 4},
+    full={"count": 100},
+    controls={
+        "the mixed ones have a quarter of the cells": {"mixing": 4},
+        "rounding up has two cells where mixing has one": {"rounded": 2},
+    },
 )
-def mixed_cells(level: Level, broken: str) -> Outcome:
+def mixed_cells(count: int = 10, *, mixing: int = 16, rounded: int = 1) -> Outcome:
     generator = random.Random(62)
-    count, between, least = 10 if level is Level.quick else 100, 0, Fraction(9)
+    between, least = 0, Fraction(9)
     for _ in range(count):
         law = random_law(generator, least=1)
         cells = initial_cells(law, 16)
         up = _rounded_up(cells)
-        ours = mixed(initial_cells(law, 4) if broken.startswith("the mixed") else cells, 1e-9).workload
+        ours = mixed(initial_cells(law, mixing), 1e-9).workload
         low, high = up * (1 - Fraction(1, 10**8)), spread_prices(law, 20, _grid(law, 20)).bound(law)
         between += low <= ours <= high  # between rounding up and the prices
         least = min(least, ours / up)
-    laws, rounded = (uniform("1/10", "9/10"), uniform("1/100", "19/100")), 2 if broken.startswith("rounding") else 1
+    laws = (uniform("1/10", "9/10"), uniform("1/100", "19/100"))
     exact = [mixed(initial_cells(law, 1)).workload for law in laws]
     up_of_one = [_rounded_up(initial_cells(law, rounded)) for law in laws]
     computed = (
@@ -126,26 +133,39 @@ def cells() -> Sequence[Panel]:
     source="packproof",
     printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",
     evidence=Evidence.proved,
-    breaks=("a guarantee larger by a twentieth", "jobs are of the lower ends of their intervals", "a cut is left out"),
+    tiny={"more": 1, "laws_each": 6},
+    full={"more": 60, "laws_each": 400},
+    controls={
+        "a guarantee larger by a twentieth": {"factor": Fraction(21, 20)},
+        "jobs are of the lower ends of their intervals": {"closed": True},
+        "a cut is left out": {"left_out": 1},
+    },
     proof="partitions.md#guarantee",
 )
-def partition_guarantee(level: Level, broken: str) -> Outcome:
+def partition_guarantee(
+    more: int = 4,
+    laws_each: int = 12,
+    *,
+    factor: Fraction = Fraction(1),
+    closed: bool = False,
+    left_out: int = 0,
+) -> Outcome:
     """Attack each guarantee with many laws."""
     generator = random.Random(63)
     partitions = [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), (["2/5"], "1/4"), (["1/4", "1/3", "1/2", "2/3"], "1/6")]
-    for _ in range(4 if level is Level.quick else 60):
+    for _ in range(more):
         cuts = generator.sample([text(Fraction(i, 12)) for i in range(4, 12)], generator.randint(1, 4))
         partitions.append((cuts, "1/4"))
     laws = attained = found_again = 0
     nearest, good = Fraction(9), True
     for cuts, least in partitions:
-        exact = guarantee(cuts[1:] if broken.startswith("a cut") else cuts, least)
-        claimed = exact.ratio * (Fraction(21, 20) if broken.startswith("a guarantee") else 1)
+        exact = guarantee(cuts[left_out:], least)
+        claimed = exact.ratio * factor
         worst = supportable([x for x, _ in exact.worst_law.atoms], [p for _, p in exact.worst_law.atoms])
         assert worst is not None
         attained += upper_rounded(exact.worst_law, by_cuts(cuts)) / worst.workload == claimed
-        found_again += _most_servers(cuts, Fraction(least), closed=broken.startswith("jobs")) * claimed == 1
-        for _ in range(12 if level is Level.quick else 400):
+        found_again += _most_servers(cuts, Fraction(least), closed=closed) * claimed == 1
+        for _ in range(laws_each):
             sizes = [Fraction(i, 60) for i in range(1, 61) if Fraction(i, 60) > Fraction(least)]
             chosen = generator.sample(sizes, generator.randint(1, 4))
             weights = [generator.randint(1, 5) for _ in chosen]
@@ -183,13 +203,14 @@ def _most_servers(cuts: list[str], least: Fraction, *, closed: bool) -> Fraction
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=("the grid has no 1/2 and no 1/3",),
+    tiny={"most_cuts": 1},
+    full={"most_cuts": 3},
+    controls={"the grid has no 1/2 and no 1/3": {"grid": 25}},
     proof="partitions.md#guarantee",
 )
-def best_of_few_cuts(level: Level, broken: str) -> Outcome:
-    grid = 25 if broken else 24
+def best_of_few_cuts(*, most_cuts: int = 2, grid: int = 24) -> Outcome:
     rows = {}
-    for least, most in (("1/4", 1), ("1/6", 2 if level is Level.quick else 3)):
+    for least, most in (("1/4", 1), ("1/6", most_cuts)):
         for number in range(most + 1):
             *_, best = best_partitions(number, least, grid)
             rows[least, number] = best
@@ -217,13 +238,14 @@ def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fract
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=("the doubled cuts of the partition for J = 4",),
+    full={"grid": 24},
+    controls={"the doubled cuts of the partition for J = 4": {"depth": 4}},
     proof="partitions.md#guarantee",
 )
-def universal_cuts(level: Level, broken: str) -> Outcome:
+def universal_cuts(grid: int = 12, *, depth: int = 3) -> Outcome:
     one_cut = guarantee(["1/2"], "1/4").ratio
-    _, whole, without = _universal_without(4 if broken else 3)
-    *_, four = best_partitions(4, "1/8", 12 if level is Level.quick else 24)
+    _, whole, without = _universal_without(depth)
+    *_, four = best_partitions(4, "1/8", grid)
     computed = f"one cut {text(one_cut)}, five {text(whole)}; "
     computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
     computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
@@ -244,6 +266,16 @@ def each_cut() -> Sequence[Panel]:
     return [Bars("kept for every law (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
 
 
+@cache
+def _of_google(resource: str) -> tuple[Bracket, Fraction]:
+    """Return bounds of the workload for the requests of the Google trace, and the workload that VQS is sure of."""
+    folder = data_folder()
+    if not (folder / REQUESTS).exists():
+        raise WithoutData(f"no {REQUESTS} in PACKPROOF_DATA")
+    law = google_law(folder, resource)
+    return bracket(law, Fraction(1, 100)), vqs_workload(law).workload
+
+
 @claim(
     "google-throughput",
     "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %;"
@@ -251,18 +283,18 @@ def each_cut() -> Sequence[Panel]:
     source="packproof",
     printed="not in the paper, which simulates the trace",
     evidence=Evidence.certified,
-    breaks=("sizes are doubled after the bound was made", "VQS has half of the servers"),
+    full={"resources": ("memory", "cpu")},
+    controls={
+        "sizes are doubled after the bound was made": {"doubled": 2},
+        "VQS has half of the servers": {"parts": 2},
+    },
 )
-def google(level: Level, broken: str) -> Outcome:
-    folder = data_folder()
-    if not (folder / REQUESTS).exists():
-        raise WithoutData(f"no {REQUESTS} in PACKPROOF_DATA")
+def google(resources: tuple[str, ...] = ("memory",), *, doubled: int = 1, parts: int = 1) -> Outcome:
     good, shown = True, []
-    for resource in ("memory",) if level is Level.quick else ("memory", "cpu"):
-        law = google_law(folder, resource)
-        best = bracket(law, Fraction(1, 100))
-        upper = 2 * best.upper if broken.startswith("sizes") else best.upper
-        keeps = vqs_workload(law).workload / upper / (2 if broken.startswith("VQS") else 1)
+    for resource in resources:
+        best, supported = _of_google(resource)
+        upper = doubled * best.upper
+        keeps = supported / upper / parts
         good &= upper <= best.lower * Fraction(101, 100) and keeps > Fraction(4, 5)
         shown.append(f"{resource}: {float(best.lower):.3f} to {float(upper):.3f}, VQS keeps {float(keeps):.3f}")
     return Outcome("; ".join(shown), good)

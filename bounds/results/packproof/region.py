@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import additive_space
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
@@ -26,6 +26,15 @@ def harmonic(fits: int, terms: int = 6) -> Fraction:
         value += Fraction(1, a)
         a *= a + 1
     return value
+
+
+def _two_terms(fits: int) -> Fraction:
+    return harmonic(fits, 1)
+
+
+def _of_squares(fits: int) -> Fraction:
+    """Return a sum whose denominators are squares of the one before, which is wrong."""
+    return 1 + total(Fraction(1, (fits + 1) ** 2**i) for i in range(6))
 
 
 def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
@@ -58,18 +67,16 @@ def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
     source="packproof",
     printed="not in the paper: r = N_f / (R (N_f + 1))",
     evidence=Evidence.formal,
-    breaks=("the series ends after two terms", "each denominator is the square of the one before"),
+    tiny={"most": 3},
+    full={"most": 60},
+    controls={
+        "the series ends after two terms": {"constant": _two_terms},
+        "each denominator is the square of the one before": {"constant": _of_squares},
+    },
     theorems=("SingleType.lemma_6_1", "SingleType.single_type_keeps", "SingleType.lemma_6_1_sharp"),
 )
-def lemma_6_1_constant(level: Level, broken: str) -> Outcome:
-    most, good, nearest = 8 if level is Level.quick else 60, True, []
-
-    def constant(fits: int) -> Fraction:
-        """Return T, or what a break takes for it."""
-        if broken.startswith("each"):
-            return 1 + total(Fraction(1, (fits + 1) ** 2**i) for i in range(6))
-        return harmonic(fits, 1 if broken else 6)
-
+def lemma_6_1_constant(most: int = 8, *, constant: Callable[[int], Fraction] = harmonic) -> Outcome:
+    good, nearest = True, []
     tail = Fraction(1, 10**9)  # more than the terms that are left out
     above = sum(exceeded(Fraction(1), fits + 1, constant(fits) + tail) for fits in range(1, most + 1))
     near = sum(exceeded(Fraction(1), fits + 1, constant(fits) - 1000 * tail) for fits in range(1, most + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -26,7 +26,7 @@ from bounds.adversary.sharing import (
     two_allocations,
     unfair_family,
 )
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory import models
@@ -46,10 +46,10 @@ from theory.sharing.properties import pareto_optimality
     source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.certified,
-    breaks=("a cluster on which the algorithm ends",),
+    controls={"a cluster on which the algorithm ends": {"example": lambda: cluster([[9, 18]], [[1, 4], [3, 1]])}},
 )
-def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
-    instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
+def algorithm_1_cycles(*, example: Callable[[], Cluster] = cycling_cluster) -> Outcome:
+    instance = example()
     cycle = exact_cycle(instance, 12)
     allocation = ps_dsf(instance)
     exists = allocation.exact and is_ps_dsf(instance, allocation.tasks)
@@ -63,6 +63,11 @@ def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
     return Outcome(f"from round {cycle[0]} totals alternate between {shown}", good)
 
 
+def _tied() -> Cluster:
+    """Return the cluster of the claim below where the third user may use one server only."""
+    return cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [False, True]])
+
+
 @claim(
     "algorithm-1-endless",
     "Where Algorithm I converges it need not end: two unit servers, one resource, three users. Serving both servers "
@@ -70,15 +75,12 @@ def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.proved,
-    breaks=("the third user may use one server only",),
+    full={"rounds": 400},
+    controls={"the third user may use one server only": {"example": _tied}},
     proof="proofs.md#endless",
 )
-def algorithm_1_endless(level: Level, broken: str) -> Outcome:
-    rounds = 40 if level is Level.quick else 400
-    instance = endless_cluster()
-    if broken:
-        instance = cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [False, True]])
-    history = exact_rounds(instance, rounds)
+def algorithm_1_endless(rounds: int = 40, *, example: Callable[[], Cluster] = endless_cluster) -> Outcome:
+    history = exact_rounds(example(), rounds)
     parts = [tasks[2][1] for tasks in history]
     expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
     moving = all(4 * b == 1 + a for a, b in pairwise(parts))
@@ -112,11 +114,10 @@ def rounds() -> Sequence[Panel]:
     source="packproof",
     printed="not in the paper, which speaks of the allocation",
     evidence=Evidence.certified,
-    breaks=("time division stands for resource division",),
+    controls={"time division stands for resource division": {"check": is_ps_dsf_tdm}},
 )
-def not_unique(level: Level, broken: str) -> Outcome:
+def not_unique(*, check: Callable[[Cluster, Sequence[Sequence[Fraction]]], bool] = is_ps_dsf) -> Outcome:
     instance, first, second = two_allocations()
-    check = is_ps_dsf_tdm if broken else is_ps_dsf
     totals = [[total(row) for row in tasks] for tasks in (first, second)]
     passed = check(instance, first) + check(instance, second)
     shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
@@ -159,16 +160,19 @@ def _is_near(totals: NDArray[np.float64], allocation: Allocation) -> bool:
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=("resource division stands for time division",),
+    tiny={"count": 12},
+    full={"count": 500, "solved": True},
+    controls={"resource division stands for time division": {"mechanism": ps_dsf}},
     proof="fairness.md#fisher",
 )
-def fisher_market(level: Level, broken: str) -> Outcome:
+def fisher_market(
+    count: int = 40, solved: bool = False, *, mechanism: Callable[[Cluster], Allocation] = ps_dsf_tdm_rounds
+) -> Outcome:
     generator = random.Random(5)
-    count = 40 if level is Level.quick else 500
     good = 0
     for _ in range(count):
         instance = random_cluster(generator, generator.randint(2, 6), generator.randint(1, 4), generator.randint(1, 3))
-        allocation = (ps_dsf if broken else ps_dsf_tdm_rounds)(instance)
+        allocation = mechanism(instance)
         gamma, weights = instance.monopoly, instance.weights
         ratio = [w / x for w, x in zip(weights, allocation.totals, strict=True)]
         # p_i = max_n phi_n gamma_{n,i} / x_n; every user that server i serves must attain it
@@ -180,7 +184,7 @@ def fisher_market(level: Level, broken: str) -> Outcome:
         served = [(n, i) for n, row in enumerate(allocation.tasks) for i, x in enumerate(row) if x]
         is_equilibrium = all(ratio[n] * gamma[n][i] == prices[i] for n, i in served)
         is_equilibrium &= spent == list(weights) and total(prices) == total(weights)
-        good += is_equilibrium and (level is Level.quick or _is_near(totals_of_the_program(instance), allocation))
+        good += is_equilibrium and (not solved or _is_near(totals_of_the_program(instance), allocation))
     return Outcome(f"{good} of {count} clusters", good == count)
 
 
@@ -191,16 +195,15 @@ def fisher_market(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="does not satisfy Pareto optimality in case of RDM (no example)",
     evidence=Evidence.certified,
-    breaks=("time division stands for resource division",),
+    controls={"time division stands for resource division": {"mechanism": ps_dsf_tdm}},
 )
-def not_pareto(level: Level, broken: str) -> Outcome:
-    mechanism = ps_dsf_tdm if broken else ps_dsf
+def not_pareto(*, mechanism: Callable[[Cluster], Allocation] = ps_dsf) -> Outcome:
     small = mechanism(
         cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True, True], [True, True], [True, False]])
     )
     verdict = pareto_optimality(small)
     everybody = mechanism(cluster([[4, 5], [4, 5], [6, 9]], [[1, 8], [9, 1]]))
-    factor = everybody_gains(everybody) if not broken else Fraction(1)
+    factor = everybody_gains(everybody) if mechanism is ps_dsf else Fraction(1)
     gains = "none" if verdict.witness is None else verdict.witness["gains"]
     good = verdict.holds is False and factor == Fraction(112, 73)
     return Outcome(f"gains {gains}; everybody times {text(factor)}", good)
@@ -213,12 +216,15 @@ def not_pareto(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper: far from the fair allocation",
     evidence=Evidence.proved,
-    breaks=("PS-DSF stands for TSF and C-DRFH",),
+    full={"sizes": tuple(2**k for k in range(13))},
+    controls={"PS-DSF stands for TSF and C-DRFH": {"mechanisms": (ps_dsf,)}},
     proof="proofs.md#unfair-family",
 )
-def unfairness(level: Level, broken: str) -> Outcome:
-    sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
-    mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
+def unfairness(
+    sizes: tuple[int, ...] = (1, 8, 64, 512),
+    *,
+    mechanisms: tuple[Callable[[Cluster], Allocation], ...] = (tsf, c_drfh),
+) -> Outcome:
     pairs = [(m, mechanism) for m in sizes for mechanism in mechanisms]
     shares = [mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) for m, mechanism in pairs]
     exact = sum(share == Fraction(2, 2 + m) for share, (m, _) in zip(shares, pairs, strict=True))
@@ -248,23 +254,24 @@ def unfair() -> Sequence[Panel]:
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=("a bound of 1/(R - 1)",),
+    tiny={"count": 10},
+    full={"count": 500},
+    controls={"a bound of 1/(R - 1)": {"fewer": 1}},
     proof="fairness.md#idle",
 )
-def idle_resources(level: Level, broken: str) -> Outcome:
+def idle_resources(count: int = 30, *, fewer: int = 0) -> Outcome:
     generator = random.Random(6)
     family = all(
         mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
         for r, n in product((1, 2, 3, 4), (1, 2, 10, 100))
     )
-    count = 30 if level is Level.quick else 500
     least = Fraction(1)
     kept = 0
     for _ in range(count):
         resources = generator.randint(2, 4)
-        instance = idle_family(resources, 50) if broken else random_cluster(generator, 4, 3, resources, zeros=0)
+        instance = idle_family(resources, 50) if fewer else random_cluster(generator, 4, 3, resources, zeros=0)
         part = mean_utilisation(ps_dsf(instance)) / greatest_utilisation(instance)
-        kept += part >= Fraction(1, resources - bool(broken))
+        kept += part >= Fraction(1, resources - fewer)
         least = min(least, part)
     computed = f"family exact; bound kept on {kept} of {count} clusters, least part {float(least):.3f}"
     return Outcome(computed, family and kept == count)
@@ -280,12 +287,9 @@ def idle() -> Sequence[Panel]:
     return [Chart("users N (number)", "mean utilisation (1 is possible)", curves, lines, xscale="log", ylim=(0, None))]
 
 
-ROOT, HEAVY = "a bound of 2/sqrt(N)", "users of weight 2 who may use all servers"
-
-
-def _keeps(parts: Fraction, best: Fraction, users: int, bound: str = "") -> bool:
-    """Decide that parts are at least (2 sqrt(N) - 1)/N of the best, or 2/sqrt(N) of it, in rationals."""
-    kept = users * parts / best + (0 if bound == ROOT else 1)
+def _keeps(parts: Fraction, best: Fraction, users: int, less: int = 1) -> bool:
+    """Decide that parts are at least (2 sqrt(N) - `less`)/N of the best, in rationals."""
+    kept = users * parts / best + less
     return kept * kept >= 4 * users
 
 
@@ -309,22 +313,23 @@ def tangent_holds() -> bool:
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=(ROOT, HEAVY),
+    tiny={"largest": 4, "count": 12},
+    full={"largest": 8, "count": 500},
+    controls={"a bound of 2/sqrt(N)": {"less": 0}, "users of weight 2 who may use all servers": {"weight": 2}},
     proof="fairness.md#price",
 )
-def price_of_fairness(level: Level, broken: str) -> Outcome:
+def price_of_fairness(largest: int = 5, count: int = 40, *, less: int = 1, weight: int = 1) -> Outcome:
     generator = random.Random(7)
-    sizes = range(1, 6 if level is Level.quick else 9)
-    family = {k: price_family(k, 2 if broken == HEAVY else 1) for k in sizes}
+    family = {k: price_family(k, weight) for k in range(1, largest + 1)}
     shares = {k: sum_of_parts(ps_dsf_tdm(one)) / greatest_sum_of_parts(one) for k, one in family.items()}
     attained = all(share == Fraction(2 * k - 1, k * k) for k, share in shares.items())
-    bounded = all(_keeps(share, Fraction(1), k * k, broken) for k, share in shares.items())
-    count, good, least = 40 if level is Level.quick else 500, 0, Fraction(1)
+    bounded = all(_keeps(share, Fraction(1), k * k, less) for k, share in shares.items())
+    good, least = 0, Fraction(1)
     for _ in range(count):
         users = generator.randint(2, 9)
         instance = random_cluster(generator, users, generator.randint(1, 4), generator.randint(1, 3), weights=1)
         parts, best = sum_of_parts(ps_dsf_tdm(instance)), greatest_sum_of_parts(instance)
-        good += _keeps(parts, best, users, broken)
+        good += _keeps(parts, best, users, less)
         least = min(least, parts / best)
     computed = (
         f"family {', '.join(map(text, shares.values()))}; bound kept {'' if bounded else 'not '}there and on "

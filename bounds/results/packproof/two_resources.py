@@ -11,7 +11,7 @@ from itertools import product
 
 from bounds.adversary.by_size import LEAST_ON_TWO, on_record
 from bounds.adversary.chains import proven_bound
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Panel
 from theory.exact.programs import LinearProgram
@@ -96,6 +96,7 @@ def greatest_product(box: Box) -> Fraction:
     return centre[0] * centre[1] * centre[2] * last * mean**4
 
 
+@cache
 def boxes(lost: Fraction, limit: int) -> tuple[int, str]:
     """Return the number of boxes that decide the conditions, and the name of one that fails, or an empty text.
 
@@ -148,9 +149,6 @@ def possible(resources: int, cap: Fraction = CAP) -> list[tuple[Sequence[int], .
     return next((parts for parts in every if all(overfilled(part, cap) for part in parts)), None)
 
 
-HIGHER, WIDER, THIRD = "a bound of 13/19", "types 2 and 3 take up to 3/10", "three resources"
-
-
 @claim(
     "four-types-two-resources",
     "With four job types, equal servers and two additive resources greedy keeps more than 106/155 = 0.68387 of the "
@@ -160,14 +158,17 @@ HIGHER, WIDER, THIRD = "a bound of 13/19", "types 2 and 3 take up to 3/10", "thr
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=(HIGHER, WIDER, THIRD),
+    controls={
+        "a bound of 13/19": {"bound": Fraction(13, 19)},
+        "types 2 and 3 take up to 3/10": {"cap": Fraction(3, 10)},
+        "three resources": {"resources": 3},
+    },
     proof="two-resources.md#four-types-two-resources",
 )
-def four_types(level: Level, broken: str) -> Outcome:
-    bound = Fraction(13, 19) if broken == HIGHER else LEAST_ON_TWO[TYPES]
+def four_types(*, bound: Fraction = LEAST_ON_TWO[TYPES], cap: Fraction = CAP, resources: int = 2) -> Outcome:
     least_known, _ = on_record()[TYPES, 2]
     seen, failing = boxes(1 - bound, 20_000)
-    parts = possible(3 if broken == THIRD else 2, Fraction(3, 10) if broken == WIDER else CAP)
+    parts = possible(resources, cap)
     fewer = Fraction(2, 3) ** 3 < 1 - bound  # with three stages greedy keeps more
     verdict = f"{failing} fails" if failing else "all conditions hold"
     computed = (

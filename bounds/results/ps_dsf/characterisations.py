@@ -161,7 +161,6 @@ def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction]
     source="Corollary 1",
     printed="if r is saturated at server i and (14), then r is a bottleneck resource for user n when (15) (both lost)",
     evidence=Evidence.certified,
-    tiny={"count": 60},
     full={"count": 1500},
     controls={"(14) with equality": {"naming": _with_equality}, "without (14)": {"naming": _any_holder}},
 )
