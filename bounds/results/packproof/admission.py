@@ -198,8 +198,10 @@ def blind_reserve(
     part_of_free : float
         Part of the free cores by the law that is free in the worlds.
     """
-    expect_number(worlds, "worlds", 2)
-    expect_number(law_worlds, "law_worlds", 2)
+    for name, number, least in (("capacity", capacity, 1), ("worlds", worlds, 2), ("law_worlds", law_worlds, 2)):
+        expect_number(number, name, least)
+    if not 0 < share < 1:
+        raise InputError(f"share: expected a number between 0 and 1, got {share:g}")
     # one world decides how many deployments arrive, others give the law, and again others are compared with it
     clumps = _clumps(30_000, SEED - 1)
     used = poisson_utilisation(clumps, capacity, share)
@@ -277,6 +279,8 @@ def pathwise(
 ) -> Outcome:
     """Compare the bound with the integral over the events of each world, and policies with the integral."""
     expect_number(worlds, "worlds", 1)
+    if until <= 0:
+        raise InputError(f"until: expected hours greater than 0, got {until:g}")
     cluster = replace(FILLING, capacity=capacity)
     policies = [AdmissionPolicy("zeroth", capacity / 2), AdmissionPolicy("zeroth", capacity * 5 / 6)]
     policies += [AdmissionPolicy("first", capacity * 5 / 6), AdmissionPolicy("second", 0.3)]
@@ -346,6 +350,8 @@ def _best_threshold(space: Space, sla: float) -> float:
 def small_optimum(
     slas: tuple[float, ...] = (0.3, 0.6), *, listed_best: Callable[[Space, float], float] = _hull
 ) -> Outcome:
+    if not slas:
+        raise InputError("slas: expected at least one")
     space, off, parts = small_space(TINY, 2), 0.0, []
     for sla in slas:
         optimum = optimal_policy(TINY, sla, 2)
@@ -375,6 +381,8 @@ def hidden_bounds(
     sla: float = 0.1, points: tuple[int, ...] = (5, 7), *, lower_of_seen_kinds: bool = False, part_of_sla: float = 1.0
 ) -> Outcome:
     """Enclose the best policy by grids of these numbers of beliefs; `part_of_sla` is that of the upper bound."""
+    if not points:
+        raise InputError("points: expected at least one number of beliefs")
     grids = [_hidden_optimum(sla, number) for number in points]
     seen = optimal_policy(HIDDEN, sla, 2)
     lower = seen.lower if lower_of_seen_kinds else max(grid.lower for grid in grids)

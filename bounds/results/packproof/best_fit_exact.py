@@ -16,6 +16,7 @@ from bounds.results.simulated_queues import SEED, shown, simulated
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import slotted_scenario
+from theory.errors import expect_number
 from theory.instance import Instance, additive
 from theory.numbers import text
 from theory.region.membership import traffic_intensity
@@ -158,6 +159,8 @@ def exact(
     each: int = 1,
 ) -> Outcome:
     """Decide that the share is that of the factor, which is attained; follow the policy, and try the induction."""
+    for name, number in (("slots", slots), ("most_jobs", most_jobs), ("multiples", multiples)):
+        expect_number(number, name, 1)
     # new work needs at most (1 - 2 eps) L servers on average for z < 9/11, and the factor is attained
     factor = FACTOR * share == 1 and attained(multiples)
     wrong = strays(rule, slots)
@@ -215,6 +218,7 @@ def both_sides_of_nine_elevenths(
     rule: str = "bf-js",
 ) -> Outcome:
     """Simulate the first law above the bound, and it and the random ones below, from a backlog of small jobs."""
+    expect_number(random_laws, "random_laws", 0)
     decisions, rates, falling = Decisions(random_laws + 2), [], laws(random_laws + 1, below)
     for instance in (at(above), *falling):
         space = additive_space(instance)

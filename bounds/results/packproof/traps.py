@@ -176,6 +176,8 @@ def best_fit_traps(
     service : str
         Of the simulations of part (a).
     """
+    if not 0 < intensity <= 1:
+        raise InputError(f"intensity: expected a number above 0 and up to 1, got {intensity}")
     good, parts = True, []
     for name, offer, expected in TRAPS:
         trap = _trap(policy(name), _offer(10, *best_fit_sizes) if name == "bf-js" else offer)
@@ -360,6 +362,8 @@ def several_servers(
     Workloads are `small` of the jobs of 1 and `share` of either other size; in the proof they are the same on several
     servers.
     """
+    if len(servers) < 2:
+        raise InputError(f"servers: expected two numbers at least, which are compared, got {len(servers)}")
     decisions, rates, good = Decisions(len(servers)), [], True
     for place, number in enumerate(servers):
         each = share if number == 1 or share_on_several is None else share_on_several
