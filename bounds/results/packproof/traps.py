@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from math import exp
-from typing import Any
 
 import numpy as np
 
@@ -142,7 +141,7 @@ BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)  # sizes of
     source="packproof",
     printed="it remains to tighten the lower bounds (1/2, 2/3, 2/3) or construct upper bounds that approach them",
     evidence=Evidence.statistical,
-    tiny={"intensity": Fraction(8, 10), "slots": 10_000, "capacities": (6, 10), "followed": ("vqs",)},
+    tiny={"intensity": Fraction(8, 10), "slots": 10_000, "capacities": (10,), "followed": ("vqs",)},
     full={"capacities": tuple(range(3, 21))},
     controls={
         "service is geometric": {"service": "geometric"},
@@ -184,7 +183,7 @@ def best_fit_traps(
         good &= trap is not None and trap.fixed and trap.intensity == expected
         parts.append(f"{name} {text(trap.intensity) if trap else 'without a trap'}")
         if good and trap is not None and name in followed:
-            growth = _simulated(policy(name), offer, geometric=service == "geometric")
+            growth = _simulated(policy(name), offer, service)
             good &= growth.confirmed
             parts[-1] += f", {_seen(growth)}"
     least = _least_of_two_sizes(policy("bf-js"), capacities)
@@ -203,18 +202,23 @@ def _trap(rule: Policy, offer: Offer) -> Trap | None:
 
 
 @cache
-def _simulated(rule: Policy, offer: Offer, *, geometric: bool) -> Growth:
-    """Simulate a workload that the trap of a policy does not carry."""
+def _refuted(rule: Policy, offer: Offer) -> Broken:
+    """Simulate a workload that the trap of a policy does not carry, with service of a fixed number of slots."""
     trap = _trap(rule, offer)
     assert trap is not None
     best = Found(offer, Judged(trap.intensity, True, trap), 1, (), True)
-    refuted: Broken = confirmed_trap(rule, best, trap, 1, seed=SEED, alarm=SHARED)
+    return confirmed_trap(rule, best, trap, 1, seed=SEED, alarm=SHARED)
+
+
+def _simulated(rule: Policy, offer: Offer, service: str) -> Growth:
+    """Return how the work grows that the trap of a policy does not carry, with this service of the same mean."""
+    refuted = _refuted(rule, offer)
     assert refuted.growth is not None
-    if not geometric:
+    if service == "fixed":
         return refuted.growth
-    simulation: dict[str, Any] = {**refuted.simulation, "service": "geometric"}
-    document, run = document_of(refuted.instance, simulation), refuted.growth.run
-    return growth_of(rule, document, work_of(refuted.instance), 1, run.until / 4, seed=SEED, alarm=SHARED)
+    document = document_of(refuted.instance, {**refuted.simulation, "service": service})
+    until = refuted.growth.run.until / 4
+    return growth_of(rule, document, work_of(refuted.instance), 1, until, seed=SEED, alarm=SHARED)
 
 
 @cache
