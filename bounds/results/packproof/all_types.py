@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import one_resource_member
 from bounds.results.packproof.five_types import best_rewards, lost_by
-from bounds.results.packproof.potential import ROOMS, UNIT, Potential, added
+from bounds.results.packproof.potential import ROOMS, UNIT, Potential, added, potential
 from theory.greedy.optimal import solve
 from theory.numbers import text
 
-SEED = 31
-KEPT = Fraction("0.69659")
 ROUNDING = UNIT >> 40
 """About 1e-12: more than all roundings of one step of the table together."""
 
 
+@cache
 def identities_hold(slope: str = "1/S") -> bool:
     """Decide the identities of the proof in symbols; `slope` is that of the tangent to the logarithm at S."""
     import sympy as sp
@@ -99,10 +99,10 @@ def chain_of(generator: np.random.Generator, types: int) -> tuple[int, list[int]
     return capacity, sizes[::-1], values[::-1]
 
 
-def _table(level: Level, broken: str) -> Potential:
-    rooms = {"the room is not bounded by n": ROOMS[1:], "the room is not bounded by r": ROOMS[:1]}.get(broken, ROOMS)
-    cells = 128 if level is Level.quick else 512
-    return Potential(cells, rooms=rooms, skipped=int(broken.startswith("the first")))
+@cache
+def _least_of_members() -> Fraction:
+    """Return the least share that greedy keeps of four members of the family of `one-resource-general`."""
+    return min(solve(one_resource_member(*member)).ratio for member in ((5, 1), (6, 1), (4, 2), (5, 2)))
 
 
 @claim(
@@ -115,33 +115,46 @@ def _table(level: Level, broken: str) -> Potential:
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=(
-        "the room is not bounded by n",
-        "the room is not bounded by r",
-        "the first rooms are not examined",
-        "the tangent has slope 1",
-        "0.0001 more is kept",
-    ),
+    tiny={"share": Fraction("0.6962"), "cells": 16, "thick": 8, "octaves": 6, "steps": 2_000, "contents": 30},
+    full={"cells": 512, "steps": 400_000, "contents": 7_500},
+    controls={
+        "the room is not bounded by n": {"rooms": ROOMS[1:]},
+        "the room is not bounded by r": {"rooms": ROOMS[:1]},
+        "the first rooms are not examined": {"unexamined_octaves": 1},
+        "the tangent has slope 1": {"slope": "1"},
+        "0.0001 more is kept": {"share": Fraction("0.69669")},
+    },
     proof="greedy.md#one-resource-all",
 )
-def all_types(level: Level, broken: str) -> Outcome:
+def all_types(
+    share: Fraction = Fraction("0.69659"),
+    cells: int = 128,
+    thick: int = 16,
+    octaves: int = 8,
+    steps: int = 8_000,
+    contents: int = 150,
+    seed: int = 31,
+    *,
+    rooms: tuple[str, ...] = ROOMS,
+    unexamined_octaves: int = 0,
+    slope: str = "1/S",
+) -> Outcome:
     """Decide the identities, make the table, and try single steps and contents of servers."""
-    share = KEPT + (Fraction(1, 10_000) if broken.startswith("0.0001") else 0)
-    identities = identities_hold("1" if broken.startswith("the tangent") else "1/S")
-    table = _table(level, broken)
+    identities = identities_hold(slope)
+    table = potential(cells, thick, octaves, rooms=rooms, skipped=unexamined_octaves)
     lost = table.lost()
     half = Fraction("0.303266")  # more than exp(-1/2)/2, of which exp(1) > 2.71828 is enough
     words = half**2 * 4 * Fraction("2.71828") > 1 and half < 1 - share
-    generator, many = np.random.default_rng(SEED), 1 if level is Level.quick else 50
-    above = sum(exceeds(table, *step) for step in hard_steps(8000 * many, generator))
-    wrong = 0
-    for _ in range(150 * many):
+    generator = np.random.default_rng(seed)
+    above = sum(exceeds(table, *step) for step in hard_steps(steps, generator))
+    failing = 0
+    for _ in range(contents):
         chain = chain_of(generator, int(generator.integers(3, 9)))
-        wrong += not steps_hold(*chain) or lost_by(*chain) > lost
-    least = min(solve(one_resource_member(*member)).ratio for member in ((5, 1), (6, 1), (4, 2), (5, 2)))
+        failing += not steps_hold(*chain) or lost_by(*chain) > lost
+    least = _least_of_members()
     computed = (
         f"identities {'hold' if identities else 'fail'}; the table keeps {float(1 - lost):.9f}, "
         f"{text(share)} asked ({table.steps} cases); "
-        f"{above} steps exceed it, {wrong} contents fail; the least member keeps {float(least):.6f}"
+        f"{above} steps exceed it, {failing} contents fail; the least member keeps {float(least):.6f}"
     )
-    return Outcome(computed, identities and words and share <= 1 - lost <= least and not above and not wrong)
+    return Outcome(computed, identities and words and share <= 1 - lost <= least and not above and not failing)

@@ -13,13 +13,13 @@ from math import floor, isqrt, sqrt
 import numpy as np
 
 from bounds.adversary.by_size import EVERY_ON_ONE
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.packproof.all_types import chain_of
 from bounds.results.packproof.five_types import best_rewards, lost_by
-from bounds.results.packproof.potential import UNIT, Potential, log_below, units, up
+from bounds.results.packproof.potential import UNIT, Potential, log_below, potential, units, up
+from theory.errors import InputError
 from theory.numbers import total
 
-SEED = 37
 THIN = 24
 """In a room g of a node, jobs of which at least `THIN`/g fit a server are treated together."""
 
@@ -245,6 +245,7 @@ def _ranges(n: int) -> Iterator[tuple[int, int]]:
         yield floor(low * UNIT / n), units(high / n)
 
 
+@cache
 def identities_hold() -> bool:
     """Decide the identities of the proof in symbols."""
     import sympy as sp
@@ -288,8 +289,12 @@ def anchors_hold(capacity: int, sizes: Sequence[int], values: Sequence[int], mor
 
 
 @cache
-def _potential(cells: int) -> Potential:
-    return Potential(cells)
+def _searched(
+    share: Fraction, cells: int, thick: int, octaves: int, most_nodes: int, *, anchored: bool
+) -> tuple[bool, int, int]:
+    """Return whether a search decides all chains, the nodes and the ranges of shares that it went through."""
+    search = Search(potential(cells, thick, octaves), 1 - share, anchored=anchored, most=most_nodes)
+    return search.decided(), search.nodes, search.cases
 
 
 @claim(
@@ -301,21 +306,37 @@ def _potential(cells: int) -> Potential:
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=("no contents repeat several types", "one copy more", "0.00002 more is kept"),
+    tiny={"share": Fraction("0.6966"), "cells": 128, "thick": 8, "octaves": 7, "most_nodes": 25, "contents": 30},
+    full={"cells": 512, "contents": 5_000},
+    controls={
+        "no contents repeat several types": {"anchored": False},
+        "one copy more": {"more_copies": 1},
+        "0.00002 more is kept": {"share": EVERY_ON_ONE + Fraction("0.00002")},
+    },
     proof="greedy.md#one-resource-anchors",
 )
-def anchors(level: Level, broken: str) -> Outcome:
+def anchors(
+    share: Fraction = EVERY_ON_ONE,
+    cells: int = 256,
+    thick: int = 16,
+    octaves: int = 8,
+    most_nodes: int = MOST_NODES,
+    contents: int = 150,
+    seed: int = 37,
+    *,
+    anchored: bool = True,
+    more_copies: int = 0,
+) -> Outcome:
     """Decide the identities and the search, and try the lemmas on contents of servers."""
-    share = EVERY_ON_ONE + (Fraction(2, 100_000) if broken.startswith("0.0000") else 0)
-    potential = _potential(256 if level is Level.quick else 512)
-    search = Search(potential, 1 - share, anchored=not broken.startswith("no contents"))
-    decided, identities = search.decided(), identities_hold()
-    generator, wrong = np.random.default_rng(SEED), 0
-    for _ in range(150 if level is Level.quick else 5000):
+    if not 0 < share < 1:
+        raise InputError(f"share: expected a number between 0 and 1, got {share}")
+    decided, nodes, ranges = _searched(share, cells, thick, octaves, most_nodes, anchored=anchored)
+    identities, generator, failing = identities_hold(), np.random.default_rng(seed), 0
+    for _ in range(contents):
         chain = chain_of(generator, int(generator.integers(3, 9)))
-        wrong += not anchors_hold(*chain, more=int(broken.startswith("one copy"))) or lost_by(*chain) > 1 - share
+        failing += not anchors_hold(*chain, more=more_copies) or lost_by(*chain) > 1 - share
     computed = (
-        f"identities {'hold' if identities else 'fail'}; every chain is decided: {decided} ({search.nodes} nodes, "
-        f"{search.cases} ranges of shares); {wrong} contents fail"
+        f"identities {'hold' if identities else 'fail'}; every chain is decided: {decided} ({nodes} nodes, "
+        f"{ranges} ranges of shares); {failing} contents fail"
     )
-    return Outcome(computed, identities and decided and not wrong)
+    return Outcome(computed, identities and decided and not failing)

@@ -9,15 +9,14 @@ from math import prod
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import random_instance
 from bounds.results.packproof.constant import random_explicit
+from theory.errors import InputError, expect_number, listed
 from theory.exact.knapsack import feasible, weight
 from theory.greedy.optimal import solve
 from theory.instance import Configuration, Instance, explicit
 from theory.numbers import text
-
-SEED = 41
 
 Oracle = Callable[[list[Configuration], list[Fraction]], Configuration]
 """Chooses one of the configurations that earn enough; their rewards are beside them."""
@@ -111,7 +110,12 @@ def keeps(instance: Instance, alpha: Fraction, run: ApproximateRun) -> bool:
     source="packproof",
     printed="not in the paper: it assumes that the best configuration is found",
     evidence=Evidence.formal,
-    breaks=("the oracle finds half of that", "the last stage is exact"),
+    tiny={"runs": 20, "most_types": 4},
+    full={"runs": 2000},
+    controls={
+        "the oracle finds half of that": {"oracle_share": Fraction(1, 2)},
+        "the last stage is exact": {"exact_last_stage": True},
+    },
     theorems=(
         "Approximate.approximate_stage_bound",
         "Approximate.approximate_keeps_product",
@@ -119,35 +123,54 @@ def keeps(instance: Instance, alpha: Fraction, run: ApproximateRun) -> bool:
         "Approximate.approximate_sharp",
     ),
 )
-def approximate(level: Level, broken: str) -> Outcome:
+def approximate(
+    runs: int = 60,
+    alphas: tuple[Fraction, ...] = (Fraction(1, 3), Fraction(3, 4), Fraction(1)),
+    most_types: int = 5,
+    seed: int = 41,
+    *,
+    oracle_share: Fraction = Fraction(1),
+    exact_last_stage: bool = False,
+) -> Outcome:
     """Run greedy with oracles that find little, and compare with the guarantee and with the sharp instances."""
-    generator, count = np.random.default_rng(SEED), 60 if level is Level.quick else 2000
-    oracle_share = Fraction(1, 2) if broken.startswith("the oracle") else Fraction(1)
+    expect_number(most_types, "most_types", 2)
+    if not alphas or not all(0 < alpha <= 1 for alpha in alphas):
+        raise InputError(f"alphas: expected numbers above 0 and up to 1, got {listed(map(str, alphas))}")
+    below = _runs_below_the_guarantee(runs, np.random.default_rng(seed), oracle_share)
+    choose = _exact_at_the_end if exact_last_stage else fewest_types
+    pairs = [(types, alpha) for types in range(2, most_types + 1) for alpha in alphas]
+    ratios = []
+    for types, alpha in pairs:
+        instance = sharp_family(types, alpha)
+        run = approximate_greedy(instance, alpha * oracle_share, choose)
+        ratios.append(run.reward / solve(instance).optimal.reward)
+    attained = sum(
+        ratio == 1 - (1 - alpha / types) ** types for ratio, (types, alpha) in zip(ratios, pairs, strict=True)
+    )
+    computed = (
+        f"{runs} random runs, {below} below the guarantee; sharp instances keep {', '.join(map(text, ratios))}: "
+        f"{attained} of {len(pairs)} as said"
+    )
+    return Outcome(computed, not below and attained == len(pairs))
+
+
+def _runs_below_the_guarantee(runs: int, generator: np.random.Generator, oracle_share: Fraction) -> int:
+    """Return how many random runs keep less than is guaranteed, where the oracle finds that share of alpha."""
 
     def any_of(configurations: list[Configuration], rewards: list[Fraction]) -> Configuration:
         return configurations[int(generator.integers(len(configurations)))]
 
-    failing = 0
-    for i in range(count):
+    below = 0
+    for i in range(runs):
         instance = random_explicit(generator) if i % 2 else random_instance(generator)
         alpha = Fraction(int(generator.integers(1, 9)), 8)
         run = approximate_greedy(instance, alpha * oracle_share, any_of if i % 3 else least_reward)
-        failing += not keeps(instance, alpha, run)
-    attained, shown = 0, []
-    pairs = [(types, alpha) for types in range(2, 6) for alpha in (Fraction(1, 3), Fraction(3, 4), Fraction(1))]
-    for types, alpha in pairs:
-        instance = sharp_family(types, alpha)
+        below += not keeps(instance, alpha, run)
+    return below
 
-        def choose(configurations: list[Configuration], rewards: list[Fraction]) -> Configuration:
-            last = broken.startswith("the last") and not any(any(k[:-1]) for k in configurations)
-            return configurations[rewards.index(max(rewards))] if last else fewest_types(configurations, rewards)
 
-        run = approximate_greedy(instance, alpha * oracle_share, choose)
-        ratio = run.reward / solve(instance).optimal.reward
-        attained += ratio == 1 - (1 - alpha / types) ** types
-        shown.append(text(ratio))
-    computed = (
-        f"{count} random runs, {failing} below the guarantee; sharp instances keep {', '.join(shown)}: "
-        f"{attained} of {len(pairs)} as said"
-    )
-    return Outcome(computed, not failing and attained == len(pairs))
+def _exact_at_the_end(configurations: list[Configuration], rewards: list[Fraction]) -> Configuration:
+    """Choose as `fewest_types` does, but the best configuration once only the last type is left."""
+    if any(any(k[:-1]) for k in configurations):
+        return fewest_types(configurations, rewards)
+    return configurations[rewards.index(max(rewards))]

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import THIRD_FRESH_SEED, Decisions
 from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import shown, simulated
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_names import policy
+from fluid.simulation.results import QueueResult
 from fluid.simulation.slotted.model import slotted_scenario
+from theory.errors import InputError, expect_number
 from theory.instance import Instance, additive
 from theory.numbers import text, total
 from theory.region.membership import traffic_intensity
@@ -24,9 +28,6 @@ from theory.region.membership import traffic_intensity
 CAPACITY, SIZES, RATIO = 60, (31, 17, 16, 13), (1, 1, 1, 2)
 WEIGHTS = (Fraction(2, 3), Fraction(1, 3), Fraction(1, 3), Fraction(1, 4))
 NINE_ELEVENTHS = Fraction(9, 11)
-
-ORDER, HEAVY = "VQS-BF instead of BF-J/S", "jobs of 13 weigh 1/3"
-HALVED = "the mean surplus is bounded by half as much"
 
 
 def at(intensity: Fraction) -> Instance:
@@ -80,36 +81,59 @@ def drift(intensity: Fraction, servers: int) -> float:
     source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    breaks=(ORDER, HEAVY, "z = 0.81", HALVED),
+    controls={
+        "VQS-BF instead of BF-J/S": {"rule": "vqs-bf"},
+        "jobs of 13 weigh 1/3": {"weights": (*WEIGHTS[:3], Fraction(1, 3))},
+        "z = 0.81": {"z": Fraction(81, 100)},
+        "the mean surplus is bounded by half as much": {"part_of_bound": 0.5},
+    },
     proof="proofs.md#nine-elevenths",
 )
-def at_most(level: Level, broken: str) -> Outcome:
+def at_most(
+    z: Fraction = Fraction(825, 1000),
+    servers: int = 430,
+    *,
+    rule: str = "bf-js",
+    weights: tuple[Fraction, ...] = WEIGHTS,
+    part_of_bound: float = 1.0,
+) -> Outcome:
     """Decide the numbers of the proof, its bounds of the surplus, and the weight that a slot starts for many queues."""
-    z = Fraction(81, 100) if broken.startswith("z") else Fraction(825, 1000)
-    numbers = traffic_intensity(at(z)) == z and drift(z, 430) > 0 and drift(Fraction(84, 100), 70) > 0
+    if not 0 < z < 1:
+        raise InputError(f"z: expected an intensity between 0 and 1, got {z}")
+    expect_number(servers, "servers", 1)
+    numbers = traffic_intensity(at(z)) == z and drift(z, servers) > 0 and drift(Fraction(84, 100), 70) > 0
     numbers &= coming(NINE_ELEVENTHS) == 1
-    several, bounded = (1, 5, 70, 430), 0
-    for number in several:
-        bounds = np.array(surplus_bounds(z, number)) / (2 if broken == HALVED else 1)
-        parts = np.array(surplus_parts(z, number))
-        # the first bound is near, and on one server the second is 1 / u times the mean
-        near = parts[0] > 0.65 * bounds[0] and (number > 1 or parts[1] > bounds[1] / 2)
-        bounded += bool((parts <= bounds).all() and near)
-    weights = (*WEIGHTS[:3], Fraction(1, 3)) if broken == HEAVY else WEIGHTS
+    several = (1, 5, 70, 430)
+    bounded = sum(_surplus_is_bounded(z, number, part_of_bound) for number in several)
+    over, tried = _starts_over_the_bound(rule, at(z), weights)
+    computed = (
+        f"z = {text(z)}: growth of the weight of {drift(z, servers):.3f} a slot at least on {servers} servers, "
+        f"{drift(Fraction(84, 100), 70):.3f} at 0.84 on 70; {over} of {tried} queues start more than the bound; the "
+        f"bounds of the surplus hold for {bounded} of {len(several)} numbers of servers"
+    )
+    return Outcome(computed, bool(numbers) and not over and bounded == len(several))
+
+
+def _surplus_is_bounded(z: Fraction, servers: int, part: float) -> bool:
+    """Decide that both parts of the surplus are near their bounds, and at most `part` of them: 1 in the proof."""
+    bounds = part * np.array(surplus_bounds(z, servers))
+    parts = np.array(surplus_parts(z, servers))
+    # the first bound is near, and on one server the second is 1 / u times the mean
+    near = parts[0] > 0.65 * bounds[0] and (servers > 1 or parts[1] > bounds[1] / 2)
+    return bool((parts <= bounds).all() and near)
+
+
+def _starts_over_the_bound(rule: str, instance: Instance, weights: Sequence[Fraction]) -> tuple[int, int]:
+    """Return for how many queues three servers start more weight than the bound, and how many were tried."""
     servers, most = 3, (4, 4, 4, 6)
-    cluster = Saturated(policy("vqs-bf" if broken == ORDER else "bf-js"), at(z), servers)
+    cluster = Saturated(policy(rule), instance, servers)
     begun, over, tried = cluster.begun(), 0, 0
     for queue in product(*(range(n + 1) for n in most)):
         contents = cluster.contents(cluster.offered(begun, queue))
         started = total(n * w for row in contents for n, w in zip(row, weights, strict=True))
         over += started > most_started(servers, Fraction(max(0, queue[0] - queue[1])))
         tried += 1
-    computed = (
-        f"z = {text(z)}: growth of the weight of {drift(z, 430):.3f} a slot at least on 430 servers, "
-        f"{drift(Fraction(84, 100), 70):.3f} at 0.84 on 70; {over} of {tried} queues start more than the bound; the "
-        f"bounds of the surplus hold for {bounded} of {len(several)} numbers of servers"
-    )
-    return Outcome(computed, bool(numbers) and not over and bounded == len(several))
+    return over, tried
 
 
 @claim(
@@ -120,23 +144,36 @@ def at_most(level: Level, broken: str) -> Outcome:
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    breaks=("VQS instead of BF-J/S", "z = 0.8 for 0.84"),
+    tiny={"servers": 300, "slots": 150, "replications": 20},
+    full={"servers": 20_000, "slots": 400, "slots_below": 200},
+    controls={"VQS instead of BF-J/S": {"rule": "vqs"}, "z = 0.8 for 0.84": {"above": Fraction(80, 100)}},
 )
-def both_sides(level: Level, broken: str) -> Outcome:
-    servers, until, count = (1000, 300, 12) if level is Level.quick else (20_000, 400, 12)
-    rule = "vqs" if broken.startswith("VQS") else "bf-js"
-    above, decisions = Fraction(80, 100) if broken.startswith("z") else Fraction(84, 100), Decisions(2)
-    predicted = drift(Fraction(84, 100), servers) / float(WEIGHTS[3])
-    rates = []
-    for z, slots in ((above, until), (Fraction(79, 100), until // 2)):  # what is settled is seen sooner
-        scenario = slotted_scenario(at(z), servers, slots, slots // 3)
-        rates.append(decisions.growth(simulated(rule, scenario, count, THIRD_FRESH_SEED)))
-    good = rates[0].low > 0.75 * predicted and rates[1].high < predicted / 100
+def both_sides(
+    above: Fraction = Fraction(84, 100),
+    below: Fraction = Fraction(79, 100),
+    servers: int = 1_000,
+    slots: int = 300,
+    slots_below: int = 150,
+    replications: int = 12,
+    *,
+    rule: str = "bf-js",
+) -> Outcome:
+    """Simulate an intensity above the bound and one below it, where what is settled is seen sooner."""
+    decisions, predicted = Decisions(2), drift(Fraction(84, 100), servers) / float(WEIGHTS[3])
+    grown = decisions.growth(_waiting(rule, above, servers, slots, replications))
+    settled = decisions.growth(_waiting(rule, below, servers, slots_below, replications))
+    good = grown.low > 0.75 * predicted and settled.high < predicted / 100
     computed = (
-        f"on {servers:,} servers the queue grows by {shown(rates[0])} a slot at {text(above)}, {shown(rates[1])} at "
-        f"79/100; the bound in jobs of 13 is {predicted:.4g}; {decisions}, seed {THIRD_FRESH_SEED}"
+        f"on {servers:,} servers the queue grows by {shown(grown)} a slot at {text(above)}, {shown(settled)} at "
+        f"{text(below)}; the bound in jobs of 13 is {predicted:.4g}; {decisions}, seed {THIRD_FRESH_SEED}"
     )
     return Outcome(computed, bool(good))
+
+
+@cache
+def _waiting(rule: str, intensity: Fraction, servers: int, slots: int, replications: int) -> QueueResult[Any]:
+    scenario = slotted_scenario(at(intensity), servers, slots, slots // 3)
+    return simulated(rule, scenario, replications, THIRD_FRESH_SEED)
 
 
 @drawing("Above the curve the jobs under BF-J/S tend to infinity, by the proof", "bf-js-nine-elevenths")

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import additive_space
 from bounds.results.packproof.best_fit import CAPACITY, NINE_ELEVENTHS, SIZES, at
@@ -16,6 +16,7 @@ from bounds.results.simulated_queues import SEED, shown, simulated
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import slotted_scenario
+from theory.errors import expect_number
 from theory.instance import Instance, additive
 from theory.numbers import text
 from theory.region.membership import traffic_intensity
@@ -124,9 +125,6 @@ def attained(most: int) -> bool:
     return True
 
 
-ARRIVAL, TWICE, FIVE_SIXTHS = "BF-J instead of BF-J/S", "each bin after the first F takes two jobs", "9/11 is 5/6"
-
-
 @claim(
     "bf-js-nine-elevenths-exact",
     "With service of one slot 9/11 is the exact share of the maximum workload that BF-J/S supports on many servers, "
@@ -142,16 +140,31 @@ ARRIVAL, TWICE, FIVE_SIXTHS = "BF-J instead of BF-J/S", "each bin after the firs
     source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    breaks=(ARRIVAL, TWICE, FIVE_SIXTHS),
+    tiny={"slots": 200, "most_jobs": 2},
+    full={"slots": 20_000, "most_jobs": 5, "multiples": 30},
+    controls={
+        "BF-J instead of BF-J/S": {"rule": "bf-j"},
+        "each bin after the first F takes two jobs": {"each": 2},
+        "9/11 is 5/6": {"share": Fraction(5, 6)},
+    },
     proof="proofs.md#nine-elevenths-exact",
 )
-def exact(level: Level, broken: str) -> Outcome:
-    share = Fraction(5, 6) if broken == FIVE_SIXTHS else NINE_ELEVENTHS
+def exact(
+    share: Fraction = NINE_ELEVENTHS,
+    slots: int = 400,
+    most_jobs: int = 3,
+    multiples: int = 3,
+    *,
+    rule: str = "bf-js",
+    each: int = 1,
+) -> Outcome:
+    """Decide that the share is that of the factor, which is attained; follow the policy, and try the induction."""
+    for name, number in (("slots", slots), ("most_jobs", most_jobs), ("multiples", multiples)):
+        expect_number(number, name, 1)
     # new work needs at most (1 - 2 eps) L servers on average for z < 9/11, and the factor is attained
-    factor = FACTOR * share == 1 and attained(3 if level is Level.quick else 30)
-    quick = level is Level.quick
-    wrong = strays("bf-j" if broken == ARRIVAL else "bf-js", 400 if quick else 20_000)
-    step = broken_steps(3 if quick else 5, 2 if broken == TWICE else 1)
+    factor = FACTOR * share == 1 and attained(multiples)
+    wrong = strays(rule, slots)
+    step = broken_steps(most_jobs, each)
     verdict = f"fails: {step}" if step else "holds"
     computed = (
         f"11/9 of {text(share)} is {text(FACTOR * share)}, and 11/9 is {'attained' if factor else 'not the bound'}; "
@@ -178,8 +191,6 @@ def laws(count: int, intensity: Fraction) -> list[Instance]:
 SIMULATED_SEED = 20261201
 """Of the simulation; first ones began with other backlogs, one of all sizes and one too short for a small size."""
 
-UPSIDE, BY_QUEUES = "0.84 instead of 0.8", "VQS-BF instead of BF-J/S"
-
 
 @claim(
     "bf-js-nine-elevenths-simulated",
@@ -189,23 +200,36 @@ UPSIDE, BY_QUEUES = "0.84 instead of 0.8", "VQS-BF instead of BF-J/S"
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    breaks=(UPSIDE, BY_QUEUES),
+    tiny={"random_laws": 1},
+    full={"random_laws": 20},
+    controls={
+        "0.84 instead of 0.8": {"below": Fraction(84, 100)},
+        "VQS-BF instead of BF-J/S": {"rule": "vqs-bf"},
+    },
 )
-def both_sides_of_nine_elevenths(level: Level, broken: str) -> Outcome:
-    number = 5 if level is Level.quick else 21
-    decisions, servers, rates = Decisions(number + 1), 200, []
-    rule = "vqs-bf" if broken == BY_QUEUES else "bf-js"
-    below = laws(number, Fraction(84 if broken == UPSIDE else 80, 100))
-    for instance in (at(Fraction(84, 100)), *below):
+def both_sides_of_nine_elevenths(
+    above: Fraction = Fraction(84, 100),
+    below: Fraction = Fraction(80, 100),
+    random_laws: int = 4,
+    servers: int = 200,
+    slots: int = 130,
+    replications: int = 12,
+    *,
+    rule: str = "bf-js",
+) -> Outcome:
+    """Simulate the first law above the bound, and it and the random ones below, from a backlog of small jobs."""
+    expect_number(random_laws, "random_laws", 0)
+    decisions, rates, falling = Decisions(random_laws + 2), [], laws(random_laws + 1, below)
+    for instance in (at(above), *falling):
         space = additive_space(instance)
         capacity, smallest = space.capacity[0], space.demands[-1][0]
         # jobs of all sizes would not fall at once: the large ones go first, and the others grow for as long
         backlog = (*(0,) * (len(instance.types) - 1), 30 * servers * capacity // smallest)
-        scenario = slotted_scenario(instance, servers, 130, 20, queue=backlog)
-        rates.append(decisions.growth(simulated(rule, scenario, 12, SIMULATED_SEED)))
+        scenario = slotted_scenario(instance, servers, slots, 20, queue=backlog)
+        rates.append(decisions.growth(simulated(rule, scenario, replications, SIMULATED_SEED)))
     good = rates[0].low > 0 and all(rate.high < 0 for rate in rates[1:])
     computed = (
-        f"jobs a slot at 0.84: {shown(rates[0])}; at {text(traffic_intensity(below[0]))}: "
+        f"jobs a slot at {float(above):g}: {shown(rates[0])}; at {text(below)}: "
         f"{', '.join(map(shown, rates[1:]))}; {decisions}, seed {SIMULATED_SEED}"
     )
     return Outcome(computed, bool(good))

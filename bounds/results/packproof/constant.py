@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.guarantees import power_grows, power_tends_to_e
 from bounds.results.instances import additive_space, random_instance, tight_family, tight_family_additive
+from theory.errors import expect_number
 from theory.exact.knapsack import feasible, max_reward, weight
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import solve
@@ -37,11 +39,13 @@ def random_explicit(generator: np.random.Generator) -> Instance:
     source="packproof",
     printed="not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     evidence=Evidence.formal,
-    breaks=(
-        "sets that are not down-closed",
-        "a server is priced at the reward of the last stage",
-        "a stage fewer is counted",
-    ),
+    tiny={"instances": 40},
+    full={"instances": 3000},
+    controls={
+        "sets that are not down-closed": {"down_closed": False},
+        "a server is priced at the reward of the last stage": {"price_of_last_stage": True},
+        "a stage fewer is counted": {"uncounted_stages": 1},
+    },
     theorems=(
         "Greedy.stage_bound",
         "Greedy.greedy_keeps_product",
@@ -50,28 +54,37 @@ def random_explicit(generator: np.random.Generator) -> Instance:
         "Constant.greedy_keeps_632",
     ),
 )
-def always(level: Level, broken: str) -> Outcome:
+def always(
+    instances: int = 120,
+    seed: int = 1,
+    *,
+    down_closed: bool = True,
+    price_of_last_stage: bool = False,
+    uncounted_stages: int = 0,
+) -> Outcome:
     """Decide the limit, and the dual solutions on instances."""
+    expect_number(instances, "instances", 1)
     limit = power_grows() and power_tends_to_e()
-    generator, count = np.random.default_rng(1), 60 if level is Level.quick else 1500
-    bounds = good = kept = 0
+    generator = np.random.default_rng(seed)
+    bounds = feasible_bounds = guaranteed = 0
     least = Fraction(10)
-    for i in range(2 * count):
+    for i in range(instances):
         instance = random_explicit(generator) if i % 2 else random_instance(generator, pools=1 + i % 3)
         greedy = global_greedy(instance)
         for stage in range(len(greedy.stages)):
             bounds += 1
-            good += _stage_bound_is_dual(instance, greedy, stage, broken)
+            priced_at = -1 if price_of_last_stage else stage
+            feasible_bounds += _stage_bound_is_dual(instance, greedy, stage, priced_at, down_closed=down_closed)
         solution = solve(instance)
-        stages = max(1, len(greedy.stages) - (broken == "a stage fewer is counted"))
+        stages = max(1, len(greedy.stages) - uncounted_stages)
         constant = 1 - (1 - Fraction(1, stages)) ** stages
-        kept += solution.ratio >= greedy.guarantee >= constant
+        guaranteed += solution.ratio >= greedy.guarantee >= constant
         least = min(least, solution.ratio / greedy.guarantee)
     computed = (
-        f"falls to 1 - 1/e: {limit}; {good} of {bounds} stage bounds are dual feasible; "
-        f"{kept} of {2 * count} instances keep the guarantee, least ratio / guarantee {text(least)}"
+        f"falls to 1 - 1/e: {limit}; {feasible_bounds} of {bounds} stage bounds are dual feasible; "
+        f"{guaranteed} of {instances} instances keep the guarantee, least ratio / guarantee {text(least)}"
     )
-    return Outcome(computed, limit and good == bounds and kept == 2 * count)
+    return Outcome(computed, limit and feasible_bounds == bounds and guaranteed == instances)
 
 
 def recursion_holds() -> bool:
@@ -83,10 +96,13 @@ def recursion_holds() -> bool:
     return bool(sp.expand((best - after) - ((1 - x) * (best - before) - x * (reward - (best - before)))) == 0)
 
 
-def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: int, broken: str) -> bool:
+def _stage_bound_is_dual(
+    instance: Instance, greedy: GreedyAssignment, stage: int, priced_at: int, *, down_closed: bool
+) -> bool:
     """Decide that alpha = u on exhausted types, beta = u off them, gamma_p = U(k_p) is dual feasible and at most F + U.
 
-    Where sets are not down-closed, configurations that hold an exhausted type may not drop it.
+    The proof has the k_p of the stage itself; `priced_at` is the stage whose k_p are taken. Where sets are not
+    down-closed, configurations that hold an exhausted type may not drop it.
     """
     u, rho = instance.rewards, instance.workload
     unserved = list(rho)
@@ -97,11 +113,9 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
             unserved[j] -= s.fraction * slots
         earned += s.fraction * s.reward
     exhausted = {j for j, amount in enumerate(unserved) if amount == 0}
-    kept = broken == "sets that are not down-closed"
-    beta = [Fraction(0) if j in exhausted and not kept else u[j] for j in range(len(u))]
+    beta = [Fraction(0) if j in exhausted and down_closed else u[j] for j in range(len(u))]
     value = total(u[j] * rho[j] for j in exhausted)
-    priced = greedy.stages[-1 if broken.startswith("a server") else stage]
-    for pool, k in zip(instance.pools, priced.configurations, strict=True):
+    for pool, k in zip(instance.pools, greedy.stages[priced_at].configurations, strict=True):
         gamma = weight(k, u)
         prices, unit = to_integers(beta)
         if max(feasible(pool.space).astype(object) @ np.array(prices, object)) * unit > gamma:
@@ -119,10 +133,21 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     source="packproof",
     printed="not in the paper: printed as a limit, exact numbers of Appendix C lost",
     evidence=Evidence.formal,
-    breaks=("one shared resource only", "type J is worth J q^(J-1) / (J-1)"),
+    tiny={"types": 8},
+    full={"solved_types": 5},
+    controls={
+        "one shared resource only": {"several_resources": False},
+        "type J is worth J q^(J-1) / (J-1)": {"last_divisor": lambda types: types - 1},
+    },
     theorems=("Tight.tight_additive", "Tight.tight_listed", "Tight.tight_resources"),
 )
-def tight(level: Level, broken: str) -> Outcome:
+def tight(
+    types: int = 12,
+    solved_types: int = 4,
+    *,
+    several_resources: bool = True,
+    last_divisor: Callable[[Any], Any] = lambda types: types,
+) -> Outcome:
     """Prove it in symbols, compare the formulas with the instances, and solve small members.
 
     Notes
@@ -138,33 +163,40 @@ def tight(level: Level, broken: str) -> Outcome:
     is J e_J for the 1/J of the servers that is left, and greedy earns u_1 + .. + u_J = J (1 - q^J) where (1, .., 1, J)
     on every server serves the whole workload and earns S_1 + J u_J = J.
     """
-    identities = _tight_identities(broken)
-    good, agreeing = all(identities.values()), 0
-    for types in range(2, 13):
-        instance = tight_family_additive(types)
-        if broken == "one shared resource only":
-            space = additive_space(instance)
-            demands = [[max(1, d[types - 2])] for d in space.demands]  # the interval of all types but the last
-            instance = additive([space.capacity[0]], demands, instance.rewards, instance.workload)
-            agreeing += max_reward(instance.pools[0].space, instance.rewards) == (types, *(0,) * (types - 1))
-        else:
-            agreeing += _has_these_numbers(instance, types, broken)
-    solved = []
-    for types in range(2, 5 if level is Level.quick else 6):
-        ratio = 1 - (1 - Fraction(1, types)) ** types
-        good &= solve(tight_family_additive(types)).ratio == ratio == solve(tight_family(types)).ratio
-        solved.append(f"J={types}: {text(ratio)}")
+    expect_number(types, "types", 2)
+    expect_number(solved_types, "solved_types", 2, 6)  # the configurations of the listed family are too many for 7
+    identities = _tight_identities(last_divisor)
+    agree = _has_these_numbers if several_resources else _earns_most_alone
+    agreeing = sum(agree(tight_family_additive(J), J, last_divisor) for J in range(2, types + 1))
+    attained, ratios = True, []
+    for J in range(2, solved_types + 1):
+        ratio = 1 - (1 - Fraction(1, J)) ** J
+        attained &= solve(tight_family_additive(J)).ratio == ratio == solve(tight_family(J)).ratio
+        ratios.append(f"J={J}: {text(ratio)}")
     two = solve(additive([12], [[5], [7]])).ratio
     failing = [name for name, fine in identities.items() if not fine]
     computed = (
         f"{len(identities) - len(failing)} of {len(identities)} identities{': not ' if failing else ''}"
-        f"{', '.join(failing)}; {agreeing} of 11 instances agree; {', '.join(solved)} solved; 5, 7 on 12: {text(two)}"
+        f"{', '.join(failing)}; {agreeing} of {types - 1} instances agree; {', '.join(ratios)} solved; "
+        f"5, 7 on 12: {text(two)}"
     )
-    return Outcome(computed, good and agreeing == 11 and two == Fraction(3, 4))
+    return Outcome(computed, attained and not failing and agreeing == types - 1 and two == Fraction(3, 4))
 
 
-def _tight_identities(broken: str) -> dict[str, bool]:
-    """Decide the identities of the proof for symbolic J, i and p; outside of exponents J is written as 1 / (1 - q)."""
+def _earns_most_alone(instance: Instance, types: int, last_divisor: Callable[[Any], Any]) -> bool:
+    """Decide that J jobs of type 1 earn the most where only one resource of the instance is there."""
+    del last_divisor  # the rewards are those of the instance
+    space = additive_space(instance)
+    demands = [[max(1, d[types - 2])] for d in space.demands]  # the interval of all types but the last
+    narrowed = additive([space.capacity[0]], demands, instance.rewards, instance.workload)
+    return max_reward(narrowed.pools[0].space, instance.rewards) == (types, *(0,) * (types - 1))
+
+
+def _tight_identities(last_divisor: Callable[[Any], Any]) -> dict[str, bool]:
+    """Decide the identities of the proof for symbolic J, i and p; outside of exponents J is written as 1 / (1 - q).
+
+    Type J is worth J q^(J-1) over `last_divisor` of J, which is J in the proof.
+    """
     import sympy as sp
 
     exponent, i, p = sp.symbols("J i p", integer=True, positive=True)
@@ -180,7 +212,7 @@ def _tight_identities(broken: str) -> dict[str, bool]:
     def rest(index: Any) -> Any:  # S_i as the proof has it
         return j_all * (u(index) - q ** (exponent - 1))
 
-    last = j_all * q ** (exponent - 1) / (j_all - 1 if broken.startswith("type J") else j_all)
+    last = j_all * q ** (exponent - 1) / last_divisor(j_all)
     interval = j_all - (p - i + 1)  # p - i + 1 jobs of 1/J each, and J jobs of type J
     return {
         "(1, .., 1, J) fills each resource": zero((p - i + 1) / j_all + j_all * interval / j_all**2 - 1),
@@ -193,13 +225,12 @@ def _tight_identities(broken: str) -> dict[str, bool]:
     }
 
 
-def _has_these_numbers(instance: Instance, types: int, broken: str) -> bool:
+def _has_these_numbers(instance: Instance, types: int, last_divisor: Callable[[Any], Any]) -> bool:
     """Decide that an instance has the rewards (up to a factor), workload and demands of the proof, and its prices."""
     space, u = additive_space(instance), instance.rewards
     q = 1 - Fraction(1, types)
     worth = [q**j for j in range(types)]
-    if broken:
-        worth[-1] *= Fraction(types, types - 1)
+    worth[-1] *= Fraction(types, last_divisor(types))
     intervals = [(a, p) for a in range(1, types) for p in range(a, types)]
     demands = [[Fraction(int(a <= j <= p), types) for a, p in intervals] + [Fraction(0)] for j in range(1, types)]
     demands.append([Fraction(types - (p - a + 1), types**2) for a, p in intervals] + [Fraction(1, types)])

@@ -6,13 +6,15 @@ import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate, permutations
+from functools import cache
+from itertools import accumulate, permutations, product
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import one_resource_family
 from bounds.results.packproof.potential import UNIT, log_below
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
+from theory.errors import expect_number
 from theory.exact.knapsack import max_weight
 from theory.greedy.divisible import divisible_reward
 from theory.greedy.optimal import solve
@@ -43,6 +45,8 @@ def powers_of_two(types: int, width: int) -> Instance:
     >>> solve(powers_of_two(3, 4)).ratio, kept_of_powers(3, 4)
     (Fraction(161, 225), Fraction(161, 225))
     """
+    expect_number(types, "types", 2)
+    expect_number(width, "width", 2)
     sizes = [1, *(width * 2**j for j in range(types - 1))]
     return additive([2 ** (types - 1) * width - 1], [[s] for s in sizes], sizes, [width - 1] + [1] * (types - 1))
 
@@ -157,6 +161,7 @@ def lost_bound(capacity: int, sizes: Sequence[int], values: Sequence[int], jobs:
     return best[-1] * (shares - 1) / sum(k * u for k, u in zip(jobs, values, strict=True))
 
 
+@cache
 def climbed(types: int, steps: int) -> Fraction:
     """Return the most that is lost by a content in any order other than that of the sizes, by hill climbing in each."""
     generator, most = random.Random(SEED + types), Fraction(-1)
@@ -200,14 +205,6 @@ def _changed(
     return (sizes, values, jobs) if sizes[-1] <= 2**11 * sizes[0] else None
 
 
-MORE, FORM, TANGENT, EXTRA = (
-    "one unit more than a multiple of the largest size",
-    "the closed form for one unit more",
-    "1/2 instead of E - 1",
-    "w jobs of size 1",
-)
-
-
 @claim(
     "divisible-sizes",
     "One resource, equal servers, sizes of which each divides the next. (1) The most reward of a server has a closed "
@@ -223,35 +220,88 @@ MORE, FORM, TANGENT, EXTRA = (
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
-    breaks=(MORE, FORM, TANGENT, EXTRA),
+    tiny={
+        "instances": 20,
+        "servers": 40,
+        "most_types": 4,
+        "widths": (2, 8),
+        "orders": (3,),
+        "climbs": 100,
+        "steps": 500,
+    },
+    full={
+        "instances": 1_000,
+        "servers": 3_000,
+        "most_types": 7,
+        "orders": (2, 3, 4, 5),
+        "climbs": 3_000,
+        "steps": 200_000,
+    },
+    controls={
+        "one unit more than a multiple of the largest size": {"units_over_a_multiple": 1},
+        "the closed form for one unit more": {"more_units_in_form": 1},
+        "1/2 instead of E - 1": {"S0": Fraction(1, 2)},
+        "w jobs of size 1": {"more_small_jobs": 1},
+    },
     proof="divisible-sizes.md#divisible-sizes",
 )
-def divisible(level: Level, broken: str) -> Outcome:
-    quick = level is Level.quick
-    optimal = multiples_are_optimal(40 if quick else 1000, int(broken == MORE))
-    exact = closed_form_is_exact(100 if quick else 3000, int(broken == FORM))
-    instances, falls = True, True
-    for types in range(2, 6 if quick else 8):
-        family = solve(one_resource_family(types)).ratio
-        for width in (2, 8, 64):
-            instance, kept = powers_of_two(types, width), kept_of_powers(types, width)
-            if broken == EXTRA:
-                instance = instance.with_workload([width, *instance.workload[1:]])
-            instances &= solve(instance).ratio == kept
-            falls &= 0 < kept - family < Fraction(1, width)
-    failed = numbers_of_the_proof(Fraction(1, 2) if broken == TANGENT else None)
-    slack = least_slack(5_000 if quick else 200_000)
-    most = {J: climbed(J, 600 if quick else 3000) for J in ((3, 4) if quick else range(2, 6))}
-    below = all(lost < 1 - solve(one_resource_family(J)).ratio for J, lost in most.items())
+def divisible(
+    instances: int = 40,
+    servers: int = 100,
+    most_types: int = 5,
+    widths: tuple[int, ...] = (2, 8, 64),
+    orders: tuple[int, ...] = (3, 4),
+    climbs: int = 600,
+    steps: int = 5_000,
+    *,
+    units_over_a_multiple: int = 0,
+    more_units_in_form: int = 0,
+    more_small_jobs: int = 0,
+    S0: Fraction | None = None,
+) -> Outcome:
+    """Decide the three parts one after the other.
+
+    Parameters
+    ----------
+    instances : int
+        Random instances whose capacity is a multiple of the largest size.
+    servers : int
+        Random servers for which the closed form is compared with a search.
+    most_types : int
+        J of the largest instance of part 2.
+    widths : tuple of int
+        w in these instances; powers of two make all sizes powers of two.
+    orders : tuple of int
+        Numbers of types for whose other orders contents that lose much are climbed to.
+    climbs, steps : int
+        Steps of the climbing in each order, and random steps of the proof.
+    """
+    expect_number(instances, "instances", 1)
+    optimal = multiples_are_optimal(instances, units_over_a_multiple)
+    exact = closed_form_is_exact(servers, more_units_in_form)
+    members = product(range(2, most_types + 1), widths)
+    as_said = all(powers_keep_what_is_said(types, width, more_small_jobs) for types, width in members)
+    failed = numbers_of_the_proof(S0)
+    slack = least_slack(steps)
+    most = {types: climbed(types, climbs) for types in orders}
+    below = all(lost < 1 - solve(one_resource_family(types)).ratio for types, lost in most.items())
     computed = (
         f"greedy is {'' if optimal else 'not '}optimal at multiples; the closed form is {'' if exact else 'not '}"
         "exact; "
-        f"instances keep {'what' if instances else 'other than'} the formula says, near the family's "
+        f"instances keep {'what' if as_said else 'other than'} the formula says, near the family's "
         f"{text(solve(one_resource_family(4)).ratio)} for four types; numbers of the proof that fail: "
         f"{', '.join(failed) or 'none'}; least slack of random steps {slack:.2g}; other orders lose at most "
-        f"{', '.join(f'{float(lost):.4f} with {J} types' for J, lost in most.items())}"
+        f"{', '.join(f'{float(lost):.4f} with {types} types' for types, lost in most.items())}"
     )
-    return Outcome(computed, optimal and exact and instances and falls and not failed and slack > 0 and below)
+    return Outcome(computed, optimal and exact and as_said and not failed and slack > 0 and below)
+
+
+def powers_keep_what_is_said(types: int, width: int, more_small_jobs: int = 0) -> bool:
+    """Decide that greedy keeps what the formula says of `powers_of_two`: more than of the family, by less than 1/w."""
+    instance, fraction = powers_of_two(types, width), kept_of_powers(types, width)
+    instance = instance.with_workload([instance.workload[0] + more_small_jobs, *instance.workload[1:]])
+    family = solve(one_resource_family(types)).ratio
+    return solve(instance).ratio == fraction and 0 < fraction - family < Fraction(1, width)
 
 
 @drawing("Sizes that are powers of two: what greedy keeps as the units become fine", "divisible-sizes")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import with_rates
 from bounds.results.reproduction import drawing
@@ -16,6 +16,7 @@ from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import slotted_scenario
+from theory.errors import InputError
 from theory.exact.programs import solve_dense
 from theory.instance import Configuration, Instance, additive
 from theory.numbers import text, total
@@ -182,21 +183,29 @@ def _preferring(trap: RowTrap, servers: int) -> list[tuple[int, ...]]:
     return [tuple(long if n == top else short for n, top in zip(row, most, strict=True)) for row in trap.rows]
 
 
-def judged(trap: RowTrap, level: Level) -> Outcome:
-    """Decide a trap, and follow the policy on one and two servers."""
+def varied(trap: RowTrap, sizes: Sequence[int], workload: Sequence[Fraction], bound: Fraction) -> RowTrap:
+    """Return a trap with other sizes, jobs for each server, or another bound; its rows stay as they are."""
+    if not len(sizes) == len(workload) == len(trap.sizes):
+        raise InputError(f"sizes and workload: expected {len(trap.sizes)} numbers each")
+    if not all(trap.capacity < size * 2**trap.least_J for size in sizes) or max(sizes) > trap.capacity:
+        raise InputError(f"sizes: expected more than {trap.capacity}/{2**trap.least_J}, and at most {trap.capacity}")
+    if min(workload) <= 0 or not 0 < bound < 1:
+        raise InputError("workload and bound: expected positive numbers, and a bound below 1")
+    return replace(trap, sizes=tuple(sizes), workload=tuple(map(Fraction, workload)), bound=bound)
+
+
+def judged(trap: RowTrap, servers: Sequence[int]) -> Outcome:
+    """Decide a trap, and follow the policy on each of these numbers of servers."""
     decided = trap_decided(trap)
     failed = [name for name, holds in decided.items() if not holds]
     wrong = ""
-    for servers, J in product((1, 2) if level is Level.quick else (1, 2, 3), (trap.least_J, trap.least_J + 1)):
-        wrong = wrong or strays(trap, servers, {"partition": J})
+    for number, J in product(servers, (trap.least_J, trap.least_J + 1)):
+        wrong = wrong or strays(trap, number, {"partition": J})
     g, _ = growth(trap.rows, trap.at(Fraction(1)).workload)
     computed = f"not shown: {', '.join(failed)}; " if failed else "rows, contents, intensity and growth are decided; "
     computed += f"above {text(trap.bound)} the queues of {trap.sizes} on {trap.capacity} grow, at intensity 1 by "
     computed += f"({', '.join(map(text, g))}) mu L a slot; the policy's own functions {wrong or 'agree'}"
     return Outcome(computed, not failed and not wrong)
-
-
-ANOTHER, BELOW, THREE_QUARTERS = "jobs of 43 for 46", "6/7 is replaced by 5/6", "workloads z and 3/2 z"
 
 
 @claim(
@@ -211,24 +220,21 @@ ANOTHER, BELOW, THREE_QUARTERS = "jobs of 43 for 46", "6/7 is replaced by 5/6", 
     source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    breaks=(ANOTHER, BELOW, THREE_QUARTERS),
+    full={"servers": (1, 2, 3)},
+    controls={
+        "jobs of 43 for 46": {"sizes": (43, 33)},
+        "6/7 is replaced by 5/6": {"bound": Fraction(5, 6)},
+        "workloads z and 3/2 z": {"workload": (Fraction(1), Fraction(3, 2))},
+    },
     proof="partitions.md#vqs-bf-five-sixths",
 )
-def two_sizes(level: Level, broken: str) -> Outcome:
-    changed = {
-        ANOTHER: replace(TWO, sizes=(43, 33)),
-        BELOW: replace(TWO, bound=Fraction(5, 6)),
-        THREE_QUARTERS: replace(TWO, workload=(Fraction(1), Fraction(3, 2))),
-    }
-    return judged(changed.get(broken, TWO), level)
-
-
-TWENTY, THIRTY_NINE, SIXTY_ONE, LESS = (
-    "jobs of 20 for 21",
-    "jobs of 39 for 40",
-    "jobs of 61 for 60",
-    "5/6 is replaced by 4/5",
-)
+def two_sizes(
+    sizes: tuple[int, ...] = TWO.sizes,
+    workload: tuple[Fraction, ...] = TWO.workload,
+    bound: Fraction = TWO.bound,
+    servers: tuple[int, ...] = (1, 2),
+) -> Outcome:
+    return judged(varied(TWO, sizes, workload, bound), servers)
 
 
 @claim(
@@ -242,24 +248,27 @@ TWENTY, THIRTY_NINE, SIXTY_ONE, LESS = (
     source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    breaks=(TWENTY, THIRTY_NINE, SIXTY_ONE, LESS),
+    tiny={"servers": (1,)},
+    full={"servers": (1, 2, 3)},
+    controls={
+        "jobs of 20 for 21": {"sizes": (60, 40, 20)},
+        "jobs of 39 for 40": {"sizes": (60, 39, 21)},
+        "jobs of 61 for 60": {"sizes": (61, 40, 21)},
+        "5/6 is replaced by 4/5": {"bound": Fraction(4, 5)},
+    },
     proof="partitions.md#vqs-bf-five-sixths",
 )
-def three_sizes(level: Level, broken: str) -> Outcome:
-    changed = {
-        TWENTY: replace(THREE, sizes=(60, 40, 20)),
-        THIRTY_NINE: replace(THREE, sizes=(60, 39, 21)),
-        SIXTY_ONE: replace(THREE, sizes=(61, 40, 21)),
-        LESS: replace(THREE, bound=Fraction(4, 5)),
-    }
-    return judged(changed.get(broken, THREE), level)
+def three_sizes(
+    sizes: tuple[int, ...] = THREE.sizes,
+    workload: tuple[Fraction, ...] = THREE.workload,
+    bound: Fraction = THREE.bound,
+    servers: tuple[int, ...] = (1, 2),
+) -> Outcome:
+    return judged(varied(THREE, sizes, workload, bound), servers)
 
 
 SEED = 20261128
 """Of the simulation from a backlog; with a tenth of these slots, under another seed, it decided nothing at z = 0.8."""
-
-ABOVE, UNDER = Fraction(88, 100), Fraction(80, 100)
-SETTLES, SERVES_ALL = "0.8 instead of 0.88", "BF-J/S instead of VQS-BF"
 
 
 @claim(
@@ -271,27 +280,44 @@ SETTLES, SERVES_ALL = "0.8 instead of 0.88", "BF-J/S instead of VQS-BF"
     source="packproof, on Theorem 4 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    breaks=(SETTLES, SERVES_ALL),
+    tiny={"servers": (2,), "ends": (Fraction(1),), "slots": 5_000, "slots_below": 1_000, "replications": 60},
+    full={"replications": 40},
+    controls={
+        "0.8 instead of 0.88": {"above": Fraction(80, 100)},
+        "BF-J/S instead of VQS-BF": {"rule": "bf-js"},
+    },
 )
-def from_a_backlog(level: Level, broken: str) -> Outcome:
-    count = 12 if level is Level.quick else 40
-    rule = "bf-js" if broken == SERVES_ALL else "vqs-bf"
-    decisions, good = Decisions(4), True
-    seen: list[str] = []
-    for servers, ends in ((2, Fraction(1)), (10, Fraction(1, 2))):
-        for z, slots in ((UNDER if broken == SETTLES else ABOVE, 60_000), (UNDER, 4_000)):
-            # at z = 0.8 a third of the backlog and more is left in the end
-            backlog = tuple(n * 80 * servers for n in (3, 2, 1))
-            scenario = slotted_scenario(THREE.at(z, ends), servers, slots, slots // 10, queue=backlog)
-            rate = decisions.growth(simulated(rule, scenario, count, SEED))
-            seen.append(f"L = {servers}, mu = {text(ends)}, z = {text(z)}: {shown(rate)}")
-            if len(seen) % 2:
-                proved = float(sum(growth(THREE.rows, THREE.at(z).workload)[0]) * ends * servers)
-                good &= 0.75 * proved < rate.low and rate.high < 1.25 * proved
-                seen[-1] += f", proved {proved:.4g}"
-            else:
-                good &= rate.high < 0
-    return Outcome(f"{'; '.join(seen)}; {decisions}, seed {SEED}", bool(good))
+def from_a_backlog(
+    above: Fraction = Fraction(88, 100),
+    below: Fraction = Fraction(80, 100),
+    servers: tuple[int, ...] = (2, 10),
+    ends: tuple[Fraction, ...] = (Fraction(1), Fraction(1, 2)),
+    slots: int = 60_000,
+    slots_below: int = 4_000,
+    replications: int = 12,
+    *,
+    rule: str = "vqs-bf",
+) -> Outcome:
+    """Simulate an intensity above the bound and one below it, for each number of servers with its mean of service."""
+    if not servers or len(servers) != len(ends):
+        raise InputError(f"ends: expected a probability for each of {len(servers)} numbers of servers, got {len(ends)}")
+    decisions, good, seen = Decisions(2 * len(servers)), True, list[str]()
+    for number, mu in zip(servers, ends, strict=True):
+        # at z = 0.8 a third of the backlog and more is left in the end
+        backlog = tuple(n * 80 * number for n in (3, 2, 1))
+        grown, fallen = (
+            decisions.growth(simulated(rule, scenario, replications, SEED))
+            for scenario in (
+                slotted_scenario(THREE.at(above, mu), number, slots, slots // 10, queue=backlog),
+                slotted_scenario(THREE.at(below, mu), number, slots_below, slots_below // 10, queue=backlog),
+            )
+        )
+        proved = float(sum(growth(THREE.rows, THREE.at(above).workload)[0]) * mu * number)
+        good &= bool(0.75 * proved < grown.low and grown.high < 1.25 * proved and fallen.high < 0)
+        system = f"L = {number}, mu = {text(mu)}"
+        seen.append(f"{system}, z = {text(above)}: {shown(grown)}, proved {proved:.4g}")
+        seen.append(f"{system}, z = {text(below)}: {shown(fallen)}")
+    return Outcome(f"{'; '.join(seen)}; {decisions}, seed {SEED}", good)
 
 
 @drawing(

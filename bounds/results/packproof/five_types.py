@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import floor
 
 import numpy as np
 
 from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import additive_space, one_resource_family, one_resource_inserted
+from theory.errors import InputError, expect_number
 from theory.greedy.optimal import solve
 from theory.instance import additive
 from theory.numbers import text, total
 
-SEED = 29
 ONE = 10**15
 """Products, sums and rooms count in units of 1/ONE, rounded up."""
 
@@ -167,6 +168,7 @@ class Cases:
         )
 
 
+@cache
 def identities_hold() -> bool:
     """Decide the identities of the proof in symbols, and the signs of its polynomials on their intervals."""
     import sympy as sp
@@ -290,34 +292,76 @@ def most_lost_at_random(types: int, count: int, generator: np.random.Generator) 
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    breaks=("1/10000 less is lost", "jobs of half the size", "the search alone is to show that less is lost"),
+    tiny={"types": (4,), "instances": (4,)},
+    full={"instances": (300, 60)},
+    controls={
+        "1/10000 less is lost": {"less": Fraction(1, 10_000)},
+        "jobs of half the size": {"smaller": 2},
+        "the search alone is to show that less is lost": {
+            "searched": {4: Fraction(59, 200), 5: Fraction(30_267, 100_000)},
+        },
+    },
     proof="greedy.md#one-resource-five",
 )
-def five_types(level: Level, broken: str) -> Outcome:
-    """Decide the cases, the identities and the inequalities, and try instances."""
-    less = Fraction(1, 10_000) if broken.startswith("1/") else 0
-    lost = {types: 1 - ratio - (less if types > 3 else 0) for types, ratio in LEAST_ON_ONE.items()}
-    asked = {4: Fraction(59, 200), 5: Fraction(30_267, 100_000)} if broken.startswith("the search") else lost
-    searches = [Cases(types, asked[types], 2 if broken.startswith("jobs") else 1) for types in BY_HAND]
-    decided = all(search.decided() and search.met == BY_HAND[search.types] for search in searches)
+def five_types(
+    types: tuple[int, ...] = (4, 5),
+    instances: tuple[int, ...] = (4, 1),
+    less: Fraction = Fraction(0),
+    seed: int = 29,
+    *,
+    smaller: int = 1,
+    searched: Mapping[int, Fraction] | None = None,
+) -> Outcome:
+    """Decide the cases, the identities and the inequalities, and try instances.
+
+    Parameters
+    ----------
+    types : tuple of int
+        Numbers of types whose cases are searched: of 4 and 5.
+    instances : tuple of int
+        Random instances of each of them.
+    less : Fraction
+        By how much less is to be lost than what the instances lose that attain the bound.
+    seed : int
+    smaller : int
+        See `Cases`.
+    searched : mapping of int to Fraction
+        What the search is to show for a number of types, where it is another number.
+    """
+    if not types or not set(types) <= set(BY_HAND) or len(types) != len(instances):
+        raise InputError(f"types: expected some of 4 and 5, each with a number of instances, got {types}, {instances}")
+    lost = {m: 1 - ratio - (less if m > 3 else 0) for m, ratio in LEAST_ON_ONE.items()}
+    searches = [_searched(m, (searched or lost)[m], smaller) for m in types]
+    decided = all(closed and words_met for closed, words_met, _ in searches)
     steps, wrong = identities_hold(), failing(lost)
     attained = [solve(one_resource_family(4)).ratio, solve(one_resource_inserted(5)).ratio]
-    below, generator = 0, np.random.default_rng(SEED)
-    for types, instances in ((4, 4), (5, 1)) if level is Level.quick else ((4, 300), (5, 60)):
-        below += most_lost_at_random(types, 15 * instances, generator) > lost[types]
-        for _ in range(instances):
-            capacity = int(generator.integers(20, 60))
-            demands = [[int(generator.integers(2, capacity // part))] for part in (6, 5, 4, 3, 2)[-types:]]
-            rewards = [Fraction(int(generator.integers(25, 36)), 30) * row[0] for row in demands]
-            below += worst_workload(additive([capacity], demands, rewards)).ratio < 1 - lost[types]
-    nodes = sum(search.nodes for search in searches)
+    generator = np.random.default_rng(seed)
+    below = sum(_below_the_bound(m, count, lost[m], generator) for m, count in zip(types, instances, strict=True))
     computed = (
-        f"{'every case is decided' if decided else 'a case is left'} ({nodes} nodes); "
+        f"{'every case is decided' if decided else 'a case is left'} ({sum(nodes for *_, nodes in searches)} nodes); "
         f"identities {'hold' if steps else 'fail'}; {f'inequalities fail: {wrong}' if wrong else 'inequalities hold'}; "
         f"attained {', '.join(map(text, attained))}; {below} below the bounds at random"
     )
     sharp = attained == [1 - lost[4], 1 - lost[5]]
     return Outcome(computed, decided and steps and not wrong and sharp and not below)
+
+
+@cache
+def _searched(types: int, lost: Fraction, smaller: int) -> tuple[bool, bool, int]:
+    """Return whether a search closes all cases, whether it leaves those to the words that it should, and its nodes."""
+    search = Cases(types, lost, smaller)
+    return search.decided(), search.met == BY_HAND[types], search.nodes
+
+
+def _below_the_bound(types: int, instances: int, lost: Fraction, generator: np.random.Generator) -> int:
+    """Return how many random instances, and contents of servers, lose more than is said."""
+    below = int(most_lost_at_random(types, 15 * instances, generator) > lost)
+    for _ in range(instances):
+        capacity = int(generator.integers(20, 60))
+        demands = [[int(generator.integers(2, capacity // part))] for part in (6, 5, 4, 3, 2)[-types:]]
+        rewards = [Fraction(int(generator.integers(25, 36)), 30) * row[0] for row in demands]
+        below += worst_workload(additive([capacity], demands, rewards)).ratio < 1 - lost
+    return below
 
 
 @claim(
@@ -329,26 +373,29 @@ def five_types(level: Level, broken: str) -> Outcome:
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,
-    breaks=("one unit more on the server", "the small type earns nothing more than its size"),
+    full={"most_types": 9},
+    controls={
+        "one unit more on the server": {"more_units": 1},
+        "the small type earns nothing more than its size": {"rewards_as_sizes": True},
+    },
     proof="greedy.md#one-resource-inserted",
 )
-def inserted(level: Level, broken: str) -> Outcome:
+def inserted(most_types: int = 7, *, more_units: int = 0, rewards_as_sizes: bool = False) -> Outcome:
     """Solve members, and compare them with the first family and with its limit from below."""
+    expect_number(most_types, "most_types", 3)
     limit = 1 - total(Fraction(1, 2**k - 1) for k in range(2, 60)) / 2 - Fraction(1, 2**59 - 1)
-    agreeing, shown, least = 0, [], Fraction(1)
-    for types in range(3, 8 if level is Level.quick else 10):
+    agreeing, ratios = 0, []
+    for types in range(3, most_types + 1):
         instance, n = one_resource_inserted(types), 2 ** (types - 2)
         space = additive_space(instance)
-        if broken.startswith("one unit"):
-            instance = additive([space.capacity[0] + 1], space.demands, instance.rewards, instance.workload)
-        elif broken:
-            rewards = [Fraction(row[0], space.capacity[0]) for row in space.demands]
-            instance = additive(space.capacity, space.demands, rewards, instance.workload)
+        (units,), sizes = space.capacity, [Fraction(row[0], space.capacity[0]) for row in space.demands]
+        rewards = sizes if rewards_as_sizes else instance.rewards
+        ratio = solve(additive([units + more_units], space.demands, rewards, instance.workload)).ratio
         parts = [Fraction(1, n * (n + 1)), Fraction(1, n), *(Fraction(1, 2**k - 1) for k in range(2, types - 1))]
-        ratio = solve(instance).ratio
         worse = ratio < solve(one_resource_family(types)).ratio
         agreeing += ratio == 1 - Fraction(n * n, n * n + 1) * total(parts) / 2 and worse == (types > 4)
-        least = min(least, ratio)
-        shown.append(text(ratio) if types < 6 else f"{float(ratio):.6f}")
-    computed = f"ratios from J = 3 on: {', '.join(shown)}, {agreeing} as said; least {float(least):.9f}"
-    return Outcome(computed, agreeing == len(shown) and least < limit)
+        ratios.append(ratio)
+    words = [text(ratio) if types < 6 else f"{float(ratio):.6f}" for types, ratio in enumerate(ratios, 3)]
+    computed = f"ratios from J = 3 on: {', '.join(words)}, {agreeing} as said; least {float(min(ratios)):.9f}"
+    # the statement compares members from J = 7 on with the limit of the first family
+    return Outcome(computed, agreeing == len(ratios) and (most_types < 7 or min(ratios) < limit))

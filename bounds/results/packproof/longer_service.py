@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import sqrt
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
 from bounds.results.instances import with_rates
 from bounds.results.packproof.best_fit import CAPACITY, NINE_ELEVENTHS, SIZES, WEIGHTS, at
@@ -19,6 +20,7 @@ from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import slotted_scenario
+from theory.errors import InputError, expect_number
 from theory.numbers import text, total
 
 MOST_JOBS = 4
@@ -74,6 +76,7 @@ def filled(queue: Sequence[int]) -> Content:
     return tuple(taken)
 
 
+@cache
 def costs() -> tuple[Fraction, Fraction]:
     """Return the most that a server costs over a weight of 1: with one that is emptied, and with another.
 
@@ -137,9 +140,6 @@ def beyond(rule: str, cost: Fraction, slots: int, seed: int = SEED) -> str:
     return ""
 
 
-ORDER, CHEAP, SHORT = "VQS-BF instead of BF-J/S", "a server that is not emptied costs 1/2", "mu = 0.9"
-
-
 @claim(
     "bf-js-longer-service",
     "Where service takes more than one slot on average BF-J/S supports less than the maximum workload: jobs of 31, 17, "
@@ -152,33 +152,45 @@ ORDER, CHEAP, SHORT = "VQS-BF instead of BF-J/S", "a server that is not emptied 
     source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    breaks=(ORDER, CHEAP, SHORT),
+    tiny={"slots": 500},
+    full={"slots": 50_000},
+    controls={
+        "VQS-BF instead of BF-J/S": {"rule": "vqs-bf"},
+        "a server that is not emptied costs 1/2": {"cost": Fraction(1, 2)},
+        "mu = 0.9": {"mu": Fraction(90, 100)},
+    },
     proof="proofs.md#longer-service",
 )
-def longer_service(level: Level, broken: str) -> Outcome:
+def longer_service(
+    mu: Fraction = Fraction(95, 100),
+    z: Fraction = Fraction(95, 100),
+    servers: int = 40,
+    slots: int = 2_000,
+    *,
+    rule: str = "bf-js",
+    cost: Fraction = COST,
+) -> Outcome:
     """Decide the numbers of the proof for single servers, and follow the policy."""
-    cost = Fraction(1, 2) if broken == CHEAP else COST
-    ends = Fraction(90 if broken == SHORT else 95, 100)
-    emptied, kept = costs()
-    numbers = bounds_of_contents() and emptied == 0 and kept == cost
+    if not (0 < mu <= 1 and 0 < z < 1 and mu**3 > Fraction(2, 3) * z):  # else Kingman's bound says nothing
+        raise InputError(f"mu and z: expected mu up to 1, z below 1 and mu^3 > 2/3 z, got {mu} and {z}")
+    expect_number(servers, "servers", 1)
+    emptied, not_emptied = costs()
+    numbers = bounds_of_contents() and emptied == 0 and not_emptied == cost
     # jobs of 31 are fewer than the servers that are emptied, and the bound is less than 1, where mu^4 > 2/3
-    limit = threshold(ends) < 1 and ends**MOST_JOBS > Fraction(2, 3) * ends
+    limit = threshold(mu) < 1 and mu**MOST_JOBS > Fraction(2, 3) * mu
     limit &= NINE_ELEVENTHS * (1 + COST * (1 - Fraction(2, 3))) == 1 and threshold(Fraction(1)) == NINE_ELEVENTHS
-    grows = growth_at_least(Fraction(95, 100), ends, 40)
-    slots = 2_000 if level is Level.quick else 50_000
-    wrong = beyond("vqs-bf" if broken == ORDER else "bf-js", cost, slots)
+    grows = growth_at_least(z, mu, servers)
+    wrong = beyond(rule, cost, slots)
     computed = (
-        f"an emptied server costs {text(emptied)}, another one {text(kept)} over 1, of {text(cost)}; z({text(ends)}) = "
-        f"{float(threshold(ends)):.4f}; at 0.95 the weight grows by {grows:.4g} a slot at least on 40 servers; the "
-        f"policy's own functions {wrong or 'agree'}"
+        f"an emptied server costs {text(emptied)}, another one {text(not_emptied)} over 1, of {text(cost)}; "
+        f"z({text(mu)}) = {float(threshold(mu)):.4f}; at {float(z):g} the weight grows by {grows:.4g} a slot at least "
+        f"on {servers} servers; the policy's own functions {wrong or 'agree'}"
     )
     return Outcome(computed, bool(numbers and limit and grows > 0 and not wrong))
 
 
 SIMULATED_SEED = 20261129
 """Of the simulation; with a quarter of these slots, under another seed, it decided nothing at mu = 1/2, z = 0.8."""
-
-SETTLED, OTHER = "0.8 instead of 0.9 and 0.95", "VQS-BF instead of BF-J/S"
 
 
 @claim(
@@ -189,21 +201,42 @@ SETTLED, OTHER = "0.8 instead of 0.9 and 0.95", "VQS-BF instead of BF-J/S"
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    breaks=(SETTLED, OTHER),
+    tiny={"backlog": 100, "slots": 150, "replications": 24},
+    full={"replications": 40},
+    controls={
+        "0.8 instead of 0.9 and 0.95": {"above": (Fraction(8, 10), Fraction(8, 10))},
+        "VQS-BF instead of BF-J/S": {"rule": "vqs-bf"},
+    },
 )
-def longer_service_simulated(level: Level, broken: str) -> Outcome:
-    count, slots = 12 if level is Level.quick else 40, 8_000  # none of the backlogs is used up in these slots
-    decisions, seen, good = Decisions(4), list[str](), True
-    rule = "vqs-bf" if broken == OTHER else "bf-js"
-    for servers, ends, above in ((60, Fraction(1, 2), Fraction(9, 10)), (100, Fraction(1, 5), Fraction(95, 100))):
-        for z in (Fraction(8, 10) if broken == SETTLED else above, Fraction(8, 10)):
-            instance = with_rates(at(z), [ends] * len(SIZES))
-            backlog = (0, 0, 0, 400 * servers)
-            scenario = slotted_scenario(instance, servers, slots, slots // 5, queue=backlog)
-            rate = decisions.growth(simulated(rule, scenario, count, SIMULATED_SEED))
-            good &= rate.high < 0 if len(seen) % 2 else rate.low > 0
-            seen.append(f"mu = {text(ends)}, z = {text(z)}: {shown(rate)}")
-    return Outcome(f"jobs a slot, {'; '.join(seen)}; {decisions}, seed {SIMULATED_SEED}", bool(good))
+def longer_service_simulated(
+    servers: tuple[int, ...] = (60, 100),
+    mu: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1, 5)),
+    above: tuple[Fraction, ...] = (Fraction(9, 10), Fraction(95, 100)),
+    below: Fraction = Fraction(8, 10),
+    backlog: int = 400,
+    slots: int = 8_000,
+    replications: int = 12,
+    *,
+    rule: str = "bf-js",
+) -> Outcome:
+    """Simulate an intensity at which the queue grows and one at which it falls, for each mean of service."""
+    if not servers or not len(servers) == len(mu) == len(above):
+        raise InputError("servers, mu and above: expected a number each for every mean of service")
+    decisions, seen, good = Decisions(2 * len(servers)), list[str](), True
+    for number, ends, high in zip(servers, mu, above, strict=True):
+        # jobs of 13; none of the backlogs is used up in these slots
+        queue = (0, 0, 0, backlog * number)
+        grown, fallen = (
+            decisions.growth(simulated(rule, scenario, replications, SIMULATED_SEED))
+            for scenario in (
+                slotted_scenario(with_rates(at(z), [ends] * len(SIZES)), number, slots, slots // 5, queue=queue)
+                for z in (high, below)
+            )
+        )
+        good &= bool(grown.low > 0 and fallen.high < 0)
+        seen.append(f"mu = {text(ends)}, z = {text(high)}: {shown(grown)}")
+        seen.append(f"mu = {text(ends)}, z = {text(below)}: {shown(fallen)}")
+    return Outcome(f"jobs a slot, {'; '.join(seen)}; {decisions}, seed {SIMULATED_SEED}", good)
 
 
 @drawing(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from math import isqrt
+
+from theory.errors import InputError, expect_number
 
 BITS = 60
 UNIT = 1 << BITS
@@ -73,7 +76,8 @@ class Potential:
     Parameters
     ----------
     cells : int
-        Equal cells between 2^-k-1 and 2^-k, for each k; a power of two, so that all ends are exact.
+        Equal cells between 2^-k-1 and 2^-k, for each k; a power of two, so that all ends are exact, and at least
+        `thick`, so that a thick job ends in another cell.
     thick : int
         A job is thick where fewer than this number of its size fit the room, which it has alone.
     octaves : int
@@ -95,6 +99,11 @@ class Potential:
         B at the ends. B jumps at the beginning of a cell, and has the slope of the cell in it.
     steps : int
         Thick cases that were examined.
+
+    Raises
+    ------
+    InputError
+        A number of cells that is no power of two or less than `thick`, or a table without rooms.
     """
 
     def __init__(
@@ -106,6 +115,11 @@ class Potential:
         rooms: tuple[str, ...] = ROOMS,
         skipped: int = 0,
     ) -> None:
+        expect_number(thick, "thick", 4)
+        expect_number(octaves, "octaves", 2, 20)
+        expect_number(cells, "cells", thick, 2**20)
+        if cells & (cells - 1):
+            raise InputError(f"cells: expected a power of two, got {cells}")
         self.thick, self.tangent, self.rooms, self.steps = thick, tangent, rooms, 0
         powers = [UNIT >> e for e in range(octaves, 1, -1)]
         self.ends = [power + power * j // cells for power in powers for j in range(cells)] + [UNIT // 2]
@@ -186,3 +200,11 @@ class Potential:
             term *= -exponent / k
             bound += term
         return self.tangent * bound
+
+
+@cache
+def potential(
+    cells: int = 128, thick: int = 16, octaves: int = 8, *, rooms: tuple[str, ...] = ROOMS, skipped: int = 0
+) -> Potential:
+    """Return a `Potential` with its own tangent, made once for the same arguments."""
+    return Potential(cells, thick, octaves, rooms=rooms, skipped=skipped)
