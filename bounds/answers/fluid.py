@@ -6,22 +6,23 @@ from typing import Annotated
 
 from msgspec import field
 
-from bounds.answers.record import Answer, Ends, Of
+from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer
+from theory.errors import quoted
 
 
 class Converged(CommandAnswer):
     """Distances from the fluid path by size, and how fast they fall."""
 
     policy: str
-    servers: list[int]
-    distances: list[list[float]]
-    slope: Slope
-    time: list[float]
-    fluid: dict[str, list[float]]
-    greedy_reward: float
-    late_rewards: list[list[float]]
-    gap_slope: Slope | None
+    servers: Annotated[list[int], HIDDEN]
+    distances: Annotated[list[list[float]], HIDDEN]
+    slope: Annotated[Slope, Head("the distance falls like L to the power [95 %]", digits=3)]
+    time: Annotated[list[float], HIDDEN]
+    fluid: Annotated[dict[str, list[float]], HIDDEN]
+    greedy_reward: Annotated[float, Head("reward of the greedy assignment, per server")]
+    late_rewards: Annotated[list[list[float]], HIDDEN]
+    gap_slope: Annotated[Slope | None, Head("the gap to that reward falls like L to the power [95 %]", digits=3)]
 
 
 class Slope(Answer):
@@ -34,19 +35,19 @@ class Slope(Answer):
 class FluidAnswer(CommandAnswer):
     """The answer of ``fluid``."""
 
-    time: list[float]
-    jobs: dict[str, list[float]]
-    reward: list[float]
-    admitted: dict[str, list[float]]
-    assignment: list[Mass]
-    equilibrium_reward: float
-    equilibrium: list[Share]
-    modes: list[RegimeRow]
-    draining_limits: bool
-    gross_margin: float
-    exact: bool
-    error: float
-    time_within: dict[str, float | None]
+    time: Annotated[list[float], HIDDEN]
+    jobs: Annotated[dict[str, list[float]], HIDDEN]
+    reward: Annotated[list[float], HIDDEN]
+    admitted: Annotated[dict[str, list[float]], HIDDEN]
+    assignment: Annotated[list[Mass], HIDDEN]
+    equilibrium_reward: Annotated[float, Head("reward of the greedy assignment, per server")]
+    equilibrium: Annotated[list[Share], Head("greedy assignment")]
+    modes: Annotated[list[RegimeRow], Head("regimes")]
+    draining_limits: Annotated[bool, Head("draining sets the pace somewhere")]
+    gross_margin: Annotated[float, HIDDEN]
+    exact: Annotated[bool, Head("every rate is that of the exact limit, and none a mean")]
+    error: Annotated[float, Head("numerical error in jobs and servers per server, about", digits=1)]
+    time_within: Annotated[dict[str, float | None], HIDDEN]
 
 
 class Mass(Answer):
@@ -60,18 +61,18 @@ class Share(Answer):
     """A configuration and its fraction of the servers."""
 
     configuration: dict[str, int]
-    fraction: float
+    fraction: Annotated[float, Head("of the servers", share=True)]
 
 
 class RegimeRow(Answer):
     """What happens between two switches; the keys `from` and `mode` are those of the published answer."""
 
-    from_: float = field(name="from")
-    until: float
-    mode: str
-    follows: list[Followed]
-    drains: list[dict[str, int]]
-    blocked: list[str]
+    from_: Annotated[float, Head("from time", digits=5)] = field(name="from")
+    until: Annotated[float, Head("until", digits=5)]
+    mode: Annotated[str, Head("regime")]
+    follows: Annotated[list[Followed], Head("servers are filled with")]
+    drains: Annotated[list[dict[str, int]], Head("servers are emptied of")]
+    blocked: Annotated[list[str], Head("refused while no slot is free")]
 
 
 class Followed(Answer):
@@ -79,3 +80,8 @@ class Followed(Answer):
 
     configuration: dict[str, int]
     driver: str | None
+
+    def in_words(self) -> str:
+        """Return the configuration and the type that drives it."""
+        parts = [f"{count} {quoted(name)}" for name, count in self.configuration.items() if count]
+        return " + ".join(parts) + (f" (by {quoted(self.driver)})" if self.driver else "")

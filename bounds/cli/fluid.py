@@ -45,7 +45,7 @@ def fluid(
     as_json: JsonFlag = False,
 ) -> None:
     """Fluid limit of dynamic reservation: jobs, configurations, admitted rates, switches and what drives them."""
-    from bounds.views.fluid import fluid_answer, path_csv, path_lines, picture_of_path
+    from bounds.views.fluid import fluid_answer, path_csv, picture_of_path
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
     from theory.files.places import write_text
@@ -59,5 +59,4 @@ def fluid(
         picture_of_path(path, plot)  # first, so that a picture that fails leaves no table behind
     if csv is not None:
         write_text(csv, path_csv(path, points))
-    # the answer samples the path, which text does not show
-    show(fluid_answer(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)
+    show(fluid_answer(path, points), as_json=as_json)

@@ -280,7 +280,7 @@ def _show_convergence(
     *,
     as_json: bool,
 ) -> None:
-    from bounds.views.comparison import FEWEST_OF_SIZE, compare, convergence_answer, convergence_lines
+    from bounds.views.comparison import FEWEST_OF_SIZE, compare, convergence_answer
     from bounds.views.fluid import picture_of_crosscheck
 
     runs = FEWEST_OF_SIZE if replications is None else replications
@@ -288,4 +288,4 @@ def _show_convergence(
         check = compare(document, policy, str(instance), times, replications=runs, seed=seed)
     if plot is not None:
         picture_of_crosscheck(check, plot)
-    show(convergence_answer(check, policy.name), lambda: convergence_lines(check, policy.name), as_json=as_json)
+    show(convergence_answer(check, policy.name), as_json=as_json)

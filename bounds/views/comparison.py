@@ -301,20 +301,3 @@ def convergence_answer(check: CrossCheck, policy: str) -> Converged:
         late_rewards=check.rewards(half),
         gap_slope=check.gap(half),
     )
-
-
-def convergence_lines(check: CrossCheck, policy: str) -> list[str]:
-    """Return a comparison as text."""
-    rate, half = check.rate, check.edges[-1] / 2
-    lines = [f"{policy} against its fluid limit: supremum over time and types of |Y/L - y|, from the empty system"]
-    for size, far in zip(check.servers, check.distances, strict=True):
-        runs = many(len(far), "run")
-        lines.append(f"  {many(size, 'server'):>18}  mean {far.mean():.5f}, largest {far.max():.5f} of {runs}")
-    lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}] (95 %)")
-    lines.append(f"reward per server over [{half:g}, {2 * half:g}] beside the greedy {float(check.greedy.reward):.6g}")
-    for size, rewards in zip(check.servers, check.rewards(half), strict=True):
-        lines.append(f"  {many(size, 'server'):>18}  mean {rewards.mean():.6g}")
-    gap = check.gap(half)
-    if gap is None:
-        return [*lines, "  some run has more than the greedy reward: the gap has no rate"]
-    return [*lines, f"  the gap to it falls like L to the {gap.mean:.3f}  [{gap.low:.3f}, {gap.high:.3f}] (95 %)"]

@@ -6,20 +6,24 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from bounds.answers.fluid import FluidAnswer
+from bounds.answers.fluid import Converged, FluidAnswer
 from bounds.answers.record import Fields, encode
+from bounds.views.panels import Chart, Curve
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
+from bounds.views.shown import Picture, Table, number, packed_by_name, tables_of
 from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.segment import Segment, State
-from theory.errors import listed, quoted
+from theory.errors import quoted
 from theory.instance import Configuration
 from theory.numbers import many
 from theory.region.slices import region_slice
@@ -81,43 +85,73 @@ def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
     )
 
 
-def path_lines(path: FluidPath) -> list[str]:
-    """Return the answer of ``fluid`` as text."""
-    names, (jobs, masses) = path.model.instance.names, path.state(path.until)
-    reward, goal = float(path.rewards([path.until])[0]), float(path.goal.reward)
-    lines = [f"reward at time {path.until:g}   {reward:.6g} per server; greedy assignment {goal:.6g}"]
-    for share in NEAR:
-        time = path.time_within(share)
-        lines.append(f"within {100 * share:g} % of it   {'not yet' if time is None else f'from time {time:.4g}'}")
-    mean = "not surely the exact limit: part of who drains, or of what drains, is a mean"
-    lines.append("exact limit" if path.exact else mean)
-    lines.append(f"numerical error about {path.error:.1g} at most, in jobs and servers per server")
-    lines += ["", "regimes"]
-    lines += [
-        _regime_line(path, one) for one in path.segments if one is path.segments[-1] or one.stop - one.start >= MOMENT
+def sentence(answer: FluidAnswer | Converged) -> str:
+    """Return the answer in a sentence."""
+    if isinstance(answer, Converged):
+        law = f"like L^{answer.slope.mean:.2f}" if isfinite(answer.slope.mean) else "at no rate that could be measured"
+        return f"Paths of {answer.policy} approach the fluid limit {law} as the number L of servers grows."
+    until, reward, goal = answer.time[-1], answer.reward[-1], answer.equilibrium_reward
+    mean = "" if answer.exact else " The path is not surely the exact limit: part of who drains, or of what, is a mean."
+    near = [
+        f"{100 * float(share):g} % from time {time:.4g}"
+        for share, time in answer.time_within.items()
+        if time is not None
     ]
-    lines += ["", f"at time {path.until:g}"]
-    shares = sorted(masses.items(), reverse=True)
-    lines += [f"  {100 * mass:8.4f}%  {_shown(path, k)}" for k, mass in shares if mass > 1e-6]
-    lines += [f"  {y:10.6f}  jobs of {quoted(name)} per server" for name, y in zip(names, jobs.tolist(), strict=True)]
-    return lines
+    within = f"; it stays within {' and '.join(near)}" if near else ""
+    at_end = f"At time {until:g} the reward is {reward:.6g} per server, of {goal:.6g} in the greedy assignment"
+    return f"{at_end}{within}.{mean}"
 
 
-def _regime_line(path: FluidPath, segment: Segment) -> str:
-    names, regime = path.model.instance.names, segment.regime
-    followed = [
-        f"{_shown(path, stage.configuration)} with {quoted(names[stage.driver])}"
-        for stage in regime.followed
-        if stage.moves and stage.driver >= 0
+def tables(answer: FluidAnswer | Converged) -> list[Table]:
+    """Return the regimes, and jobs and configurations at the end; or distances and rewards by the number of servers."""
+    if isinstance(answer, Converged):
+        return [*tables_of(answer), _by_servers(answer)]
+    last = answer.modes[-1:]
+    lasting = [one for one in answer.modes if one in last or one.until - one.from_ >= MOMENT]
+    return [*tables_of(replace(answer, modes=lasting)), *_at_the_end(answer)]
+
+
+def _at_the_end(answer: FluidAnswer) -> list[Table]:
+    """Return jobs by type and the servers by configuration at the end of the path."""
+    when = f"at time {answer.time[-1]:g}"
+    jobs = [[quoted(name), number(values[-1])] for name, values in answer.jobs.items()]
+    rows = [
+        [packed_by_name(one.configuration), number(one.fraction[-1], share=True)]
+        for one in answer.assignment
+        if one.fraction[-1] > 1e-6
     ]
-    parts = {
-        "follows": ", ".join(followed),
-        "drains": ", ".join(_shown(path, k) for k in regime.asked),
-        "rest to": _shown(path, regime.rest) if any(regime.rest) else "",
-        "blocked": listed(_blocked(path, segment)),
-    }
-    happens = "; ".join(f"{verb} {what}" for verb, what in parts.items() if what)
-    return f"  {segment.start:9.4f}  {regime.kind:8s}  {happens}"
+    head = ["configuration", "of the servers"]
+    return [
+        Table(f"jobs {when}", ["type", "jobs per server"], jobs, [False, True]),
+        Table(f"servers {when}", head, rows, [False, True]),
+    ]
+
+
+def _by_servers(answer: Converged) -> Table:
+    """Return the supremum over time and types of the distance to the fluid path, by the number of servers."""
+    rows = [
+        [f"{size:,}", f"{len(far):,}", number(sum(far) / len(far)), number(max(far)), number(sum(late) / len(late))]
+        for size, far, late in zip(answer.servers, answer.distances, answer.late_rewards, strict=True)
+    ]
+    title = "supremum over time and types of |Y/L - y|, from the empty system"
+    head = ["servers L", "runs", "mean distance", "largest", "reward per server, second half"]
+    return Table(title, head, rows, [True] * len(head))
+
+
+def pictures(answer: FluidAnswer | Converged) -> list[Picture]:
+    """Return jobs over time, or the distances by the number of servers."""
+    if isinstance(answer, Converged):
+        means = [sum(far) / len(far) for far in answer.distances]
+        curve = Curve("mean distance", [float(size) for size in answer.servers], means)
+        chart = Chart("servers L (number)", "distance (jobs per server)", [curve], xscale="log", yscale="log")
+        return [Picture("Mean distance of simulated paths to the fluid path.", chart)]
+    curves = [Curve(drawn(name), answer.time, values, look="plain") for name, values in answer.jobs.items()]
+    return [Picture("Jobs per server over time.", Chart(TIME, "jobs (per server)", curves[:MOST_DRAWN]))]
+
+
+def evidence(answer: FluidAnswer | Converged) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    return [("all numbers", "statistical" if isinstance(answer, Converged) else "numeric")]
 
 
 def path_csv(path: FluidPath, points: int) -> str:
