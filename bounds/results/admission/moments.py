@@ -262,6 +262,13 @@ def corollary_3_2(
     return Outcome(shown, agreed == count)
 
 
+def _refuse_bad(sizes: Sequence[int], hours: Sequence[float]) -> None:
+    """Raise InputError unless there are sizes of at least one core, and positive hours."""
+    expect_number(min(sizes, default=0), "sizes", 1)
+    if not min(hours, default=0.0) > 0:
+        raise InputError(f"hours: expected numbers greater than 0, got {', '.join(map(str, hours)) or 'none'}")
+
+
 COARSE = 50_000_000  # products of a quadrature where its error is allowed for, and much less than what is shown
 
 
@@ -305,6 +312,7 @@ def prop_4_3(
     priors: tuple[Priors, ...] = (WORKED, SHARP),
     bound: Callable[[Priors, int, float], float] = _right_side,
 ) -> Outcome:
+    _refuse_bad(sizes, hours)
     least = np.inf
     for law, size, t in product(priors, sizes, hours):
         alive, error = _alive(law, size, t)
@@ -453,6 +461,7 @@ def prop_c_1(
     uncorrelated: bool = False,
 ) -> Outcome:
     """Compare closed forms with sums over nodes of log mu."""
+    _refuse_bad(sizes, hours)
     worst, above = 0.0, -np.inf
     for priors, size, t in product((WORKED, STAND_IN, SHARP), sizes, hours):
         parts, summed = constituents(taken(priors), size, t), _by_quadrature(priors, size, t)
@@ -500,12 +509,15 @@ def _beside_exact(size: int, t: float) -> tuple[str, float, float]:
 def variance_errs_both_ways(
     sizes: tuple[int, ...] = (4, 400),
     hours: tuple[float, ...] = (730.0, 24.0),
+    times_too_large: float = 2.0,
+    times_too_small: float = 6.0,
     *,
     composed: Callable[[Priors, int, float], Moments] = composed_moments,
 ) -> Outcome:
     """Compare with exact variances: the worked example, and sizes and times under the stand-in priors."""
-    if not sizes or len(sizes) != len(hours):
-        raise InputError("sizes, hours: expected as many times as sizes, at least one")
+    _refuse_bad(sizes, hours)
+    if len(sizes) != len(hours) or min(times_too_large, times_too_small) < 1:
+        raise InputError("expected as many hours as sizes, and times_too_large and times_too_small of at least 1")
     exact = _worked_moments()
     paper, half = composed(WORKED, 4, 1.7), composed_moments(WORKED, 4, 1.7, exact_new_cores=True)
     lacks, lacks_half = (100 * (1 - moments.variance / exact.variance) for moments in (paper, half))
@@ -513,8 +525,8 @@ def variance_errs_both_ways(
     shown = f"exact variance {exact.variance:.4f}, composed {paper.variance:.4f}: {lacks:.1f} % less"
     shown += f"; with the exact variance of N {lacks_half:.1f} % less"
     rows = [_beside_exact(size, t) for size, t in zip(sizes, hours, strict=True)]
-    too_large, too_small = max(low for _, low, _ in rows), min(high for _, _, high in rows)
-    good &= too_large > 2 and 0 < too_small < 1 / 6
+    good &= max(low for _, low, _ in rows) > times_too_large
+    good &= 0 < min(high for _, _, high in rows) < 1 / times_too_small
     return Outcome("; ".join([shown, *(line for line, _, _ in rows)]), bool(good))
 
 

@@ -171,6 +171,7 @@ def definition_6_1(
     """Look for the least expected size under priors; Gamma laws are given by shape and rate."""
     if not all(len(law) == 2 for law in (mu, lam, sigma)):
         raise InputError("mu, lam, sigma: expected a shape and a rate each")
+    expect_number(min(sizes, default=0), "sizes", 1)
     priors = Priors(Gamma(*mu), Gamma(*lam), Gamma(*sigma), kappa, delta)
     horizons = aligned_horizons(0.04, 26000.0).tolist()
     least = min(joint_moments(priors, size, t).mean for size in sizes for t in horizons)
@@ -203,6 +204,7 @@ def marginal_heuristic(
     epsilon: float = 1.0, observations: int = 50, worlds: int = 3, *, epsilon_of_prior: float | None = None
 ) -> Outcome:
     """Count changed decisions with an epsilon below what every arrival expects, and with observations."""
+    expect_number(worlds, "worlds", 1)
     if epsilon_of_prior is None:
         horizons = aligned_horizons(0.04, 26000.0).tolist()
         epsilon_of_prior = 0.5 * min(joint_moments(STAND_IN, 1, t).mean for t in horizons)
@@ -224,6 +226,8 @@ def at_sla(
     steps: int = 6,
 ) -> Frontier:
     """Return the frontier of a policy around an SLA, of `steps` thresholds; all policies meet the same worlds."""
+    if not (0 < sla < 1 and until > 0):
+        raise InputError(f"sla, hours: expected a share between 0 and 1 and a time above 0, got {sla!r} and {until!r}")
     options = {"replications": runs, "seed": seed, "observations": observations}
     return frontier_at(cluster, policy, sla, until, steps=steps, **options)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from fluid.admission.law.cluster import Kind
+from fluid.admission.law.cluster import Kind, horizons_of
 from fluid.admission.law.size_law import kind_law
 from fluid.admission.study.importance import redraw_for, redrawn_probabilities
 from theory.errors import InputError, expect_number
@@ -53,6 +53,7 @@ def definition_d_1(
 ) -> Outcome:
     if not all(0 < eta < 1 for eta in etas):
         raise InputError(f"etas: expected probabilities between 0 and 1, got {', '.join(map(str, etas))}")
+    horizons_of(list(hours), "hours")
     most, cases = 0.0, 0
     for kind in SEVERAL:
         for t in hours:
