@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import sqrt
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bounds.results.admission.moments import SHARP
 from fluid.admission.law import absorption as renewal
 from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law.cluster import Gamma, Priors, moment_of_power, printed_horizons
@@ -125,6 +127,18 @@ def test_closed_forms_are_quadratures(
     closed, summed = joint_moments(priors, size, t), belief_moments(exact_belief(priors, Observed()), size, t)
     assert closed.mean == pytest.approx(summed.mean, rel=1e-9)
     assert closed.variance == pytest.approx(summed.variance, rel=1e-6, abs=1e-9 * (1 + closed.mean**2))
+
+
+@pytest.mark.parametrize("priors", [WORKED, STAND_IN, SHARP])
+def test_joint_moments_are_those_of_a_belief_that_saw_nothing(priors: Priors) -> None:
+    """And not with a rate for a scale, or with mu in the place of mu^kappa."""
+    scale = replace(priors, mu=Gamma(priors.mu.shape, 1 / priors.mu.rate))
+    for size, t in product((1, 4, 20), (0.3, 1.7, 24.0)):
+        summed = belief_moments(exact_belief(priors, Observed()), size, t)
+        expected = pytest.approx((summed.mean, summed.variance), rel=1e-7)
+        closed, *wrong = (joint_moments(law, size, t) for law in (priors, scale, replace(priors, kappa=1.0)))
+        assert (closed.mean, closed.variance) == expected
+        assert all((one.mean, one.variance) != expected for one in wrong)
 
 
 def test_renewal_is_uniformisation() -> None:

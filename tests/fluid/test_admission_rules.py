@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds.results.admission.literal import Literal, Rule
 from fluid.admission.law.belief import Observed, plug_in_belief
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.law.moments import composed_moments
@@ -15,6 +14,7 @@ from fluid.admission.simulation.outlook import aligned_horizons
 from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
 from fluid.admission.study.tuning import pathwise_bound
 from fluid.simulation.driver import seed_of
+from tests.reference.admission_policies import Rule, Transcription
 
 UNTIL = 30.0
 SHRINKING = AdmissionCluster(4, 0.3, (Kind(1.0, 1.0, 0.0, 0.0, 3),))  # three cores, which end at rate 1
@@ -46,7 +46,7 @@ def test_later_arrivals_are_judged_by_what_was_seen(plug_in: bool) -> None:
     drawn = world.draw_world(cluster, until, 6)
     policy = AdmissionPolicy("first", 9.0, "plug-in" if plug_in else "exact", horizons=times, tolerance=0.0)
     run = run_policy(cluster, drawn, policy, until)
-    text = Literal(drawn, 12, PRIORS, Rule(1, 9.0, plug_in), times, until)
+    text = Transcription(drawn, 12, PRIORS, Rule(1, 9.0, plug_in), times, until)
     assert text.asked > 5
     assert len(text.judged) > 15
     assert {d: run.needed[d] for d in text.judged} == pytest.approx(text.judged, rel=1e-5)

@@ -6,9 +6,8 @@ STATEMENTS = (
     "Tables 1, 2, 3 and 4"
 )
 CLAIMS = {
-    "algorithms": "rules-as-printed",
     "moments": "prop-3.1 prop-3.1-proof corollary-3.2 prop-4.3 prop-4.5 prop-4.5-uncorrelated prop-c.1 "
-    "variance-understated belief-exact",
+    "variance-errs-both-ways belief-exact",
     "policies": "prop-d.2 mixture-variance definition-6.1 marginal-heuristic policies-by-observations "
     "labelled-users second-above-zeroth tables-lost",
     "orders": "table-2 appendix-e",

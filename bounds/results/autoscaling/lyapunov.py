@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.fluid import greedy_shares, random_states
 from bounds.results.decisions import Decisions
 from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
@@ -21,6 +23,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
+from theory.errors import expect_number
 from theory.exact.knapsack import maximal
 from theory.instance import Instance
 
@@ -34,16 +37,20 @@ SEED = 645
     source="Proposition 6.2",
     printed="the unique maximiser is the global greedy assignment; constants (46) lost",
     evidence=Evidence.certified,
-    breaks=("weights that fall by one in a hundred", "the penalty is a hundredth of the first weight"),
+    full={"instances": 600},
+    controls={
+        "weights that fall by one in a hundred": {"ratio": Fraction(101, 100)},
+        "the penalty is a hundredth of the first weight": {"penalty": Fraction(1, 100)},
+    },
 )
-def proposition_6_2(level: Level, broken: str) -> Outcome:
-    count, proved = (60 if level is Level.quick else 600), 0
-    for instance in map(dynamic_instance, range(count)):
-        v = lyapunov(instance, Fraction(101, 100) if broken.startswith("weights") else None)
-        if broken.startswith("the penalty"):
-            v = Lyapunov(v.configurations, v.weights, max(v.weights, default=Fraction(1)) / 100)
-        proved += is_unique_maximiser(instance, v)
-    return Outcome(f"{proved} of {count} instances", proved == count)
+def proposition_6_2(instances: int = 60, *, ratio: Fraction | None = None, penalty: Fraction = Fraction(2)) -> Outcome:
+    """Decide whether the maximiser is unique, for a ratio of weights and a penalty as a multiple of the first one."""
+    expect_number(instances, "instances", 1)
+    proved = 0
+    for instance in map(dynamic_instance, range(instances)):
+        v = lyapunov(instance, ratio)
+        proved += is_unique_maximiser(instance, replace(v, penalty=penalty * max(v.weights, default=Fraction(1))))
+    return Outcome(f"{proved} of {instances} instances", proved == instances)
 
 
 def _starts(instance: Instance, model: Reservation, generator: np.random.Generator) -> list[State | None]:
@@ -70,12 +77,39 @@ def _distance(model: Reservation, state: State, v: Lyapunov) -> float:
     return max((share - state[1].get(k, 0.0) for k, share in wanted.items()), default=0.0)
 
 
-def _broken_weights(v: Lyapunov, broken: str) -> Lyapunov:
-    if broken.startswith("the weights"):
-        return Lyapunov(v.configurations, tuple(reversed(v.weights)), v.penalty)
-    if broken.startswith("only the first"):
-        return Lyapunov(v.configurations, (v.weights[0], *([Fraction(0)] * (len(v.weights) - 1))), v.penalty)
-    return v
+Weights = Callable[[tuple[Fraction, ...]], tuple[Fraction, ...]]
+"""What makes weights of the Lyapunov function's weights."""
+
+
+def _as_they_are(weights: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return weights
+
+
+def _in_opposite_order(weights: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return weights[::-1]
+
+
+def _only_the_first(weights: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return (weights[0], *(Fraction(0) for _ in weights[1:]))
+
+
+def _along(model: Reservation, start: State | None, until: float) -> list[State]:
+    """Return the states of a fluid path at 89 times, more of them near its start."""
+    path = fluid_path(model, until, start)
+    times = np.concatenate([np.linspace(0.0, until / 8, 60), np.linspace(until / 8, until, 30)[1:]])
+    return [path.state(float(t)) for t in times]
+
+
+@cache
+def _paths(seed: int, instances: int, lifetimes: float) -> list[tuple[Reservation, Lyapunov, list[list[State]]]]:
+    """Return random instances with fluid paths from three starts, over so many of their longest mean service times."""
+    generator, systems = np.random.default_rng(seed), []
+    for instance in map(dynamic_instance, range(instances)):
+        model, v = Reservation(instance), lyapunov(instance)
+        if v.weights:
+            until = lifetimes / float(model.service.min())
+            systems.append((model, v, [_along(model, one, until) for one in _starts(instance, model, generator)]))
+    return systems
 
 
 @claim(
@@ -87,25 +121,21 @@ def _broken_weights(v: Lyapunov, broken: str) -> Lyapunov:
     source="Proposition 6.3",
     printed="the derivative of V is positive outside the limit set",
     evidence=Evidence.numeric,
-    breaks=("the weights are in the opposite order", "only the first weight is positive", "the path ends early"),
+    tiny={"instances": 1},
+    full={"instances": 40},
+    controls={
+        "the weights are in the opposite order": {"weights": _in_opposite_order},
+        "only the first weight is positive": {"weights": _only_the_first},
+        "the path ends early": {"lifetimes": 1.0},
+    },
 )
-def proposition_6_3(level: Level, broken: str) -> Outcome:
-    count, generator = (3 if level is Level.quick else 40), np.random.default_rng(SEED)
+def proposition_6_3(instances: int = 3, lifetimes: float = 40.0, *, weights: Weights = _as_they_are) -> Outcome:
+    expect_number(instances, "instances", 1)
     falls, flat, points, paths, short = 0.0, 0, 0, 0, 0.0
-    for seed in range(count):
-        instance = dynamic_instance(seed)
-        model, right = Reservation(instance), lyapunov(instance)
-        if not right.weights:
-            continue
-        v = _broken_weights(right, broken)
-        top, until = float(max(right.weights)), 40.0 / float(model.service.min())
-        if broken.startswith("the path"):
-            until /= 40
-        most = _greatest(model, right)
-        for start in _starts(instance, model, generator):
-            path = fluid_path(model, until, start)
-            times = np.concatenate([np.linspace(0.0, until / 8, 60), np.linspace(until / 8, until, 30)[1:]])
-            states = [path.state(float(t)) for t in times]
+    for model, right, walks in _paths(SEED, instances, lifetimes):
+        v = replace(right, weights=weights(right.weights))
+        top, most = float(max(right.weights)), _greatest(model, right)
+        for states in walks:
             values = np.array([v.value(model, *state) for state in states]) / top
             away = np.array([_distance(model, state, right) for state in states[:-1]]) > 1e-6
             rises = np.diff(values)  # V from each point to the next, in units of Z_1
@@ -158,30 +188,43 @@ def _scaled_state(state: Any, servers: int) -> State:
         "over every subinterval V rises at least by a constant times its length, with high probability (formula lost)"
     ),
     evidence=Evidence.statistical,
-    breaks=("no migration", "the system starts in the limit set"),
+    tiny={"servers": 250},
+    full={"runs": 40},
+    controls={"no migration": {"migration": False}, "the system starts in the limit set": {"in_the_limit": True}},
 )
-def lemma_6_4(level: Level, broken: str) -> Outcome:
+def lemma_6_4(
+    servers: int = 4000,
+    runs: int = 12,
+    until: float = 0.1,
+    *,
+    migration: bool = True,
+    in_the_limit: bool = False,
+) -> Outcome:
     """Compare V before and after a short time."""
-    servers, count, until = 4000, (12 if level is Level.quick else 40), 0.1
+    expect_number(servers, "servers", 1)
+    expect_number(runs, "runs", 2)
     decisions, shown, good = Decisions(len(DRAINING)), [], True
-    options = {"migration": broken != "no migration"}
     for name in DRAINING:
-        instance = limited_by_draining()[name]
-        model, v = Reservation(instance), lyapunov(instance)
-        top = float(max(v.weights))
-        initial = _start(instance, servers, in_the_limit=broken.startswith("the system"))
-        before = policy("dra").prepare(Setting(instance, servers, options, initial))
-        start = v.value(model, *_scaled_state(before, servers)) / top
-        rises = []
-        for run in range(count):
-            scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, options=options)
-            ended = run_once(policy("dra"), scenario, np.random.SeedSequence((SEED, run))).state
-            rises.append(v.value(model, *_scaled_state(ended, servers)) / top - start)
-        rise = decisions.mean(rises)
+        rise = decisions.mean(_rises(limited_by_draining()[name], servers, runs, until, migration, in_the_limit))
         good &= rise.low > 0.001  # the constant of (51) is lost
         shown.append(f"{name} {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]")
-    computed = f"rise of V over Z_1 in {until:g}: {'; '.join(shown)}; {count} runs, {decisions}, seed {SEED}"
+    computed = f"rise of V over Z_1 in {until:g}: {'; '.join(shown)}; {runs} runs, {decisions}, seed {SEED}"
     return Outcome(computed, bool(good))
+
+
+def _rises(
+    instance: Instance, servers: int, runs: int, until: float, migration: bool, in_the_limit: bool
+) -> list[float]:
+    """Return by how much V rises over a short time, in units of Z_1, by run."""
+    options = {"migration": migration}
+    model, v = Reservation(instance), lyapunov(instance)
+    top = float(max(v.weights))
+    initial = _start(instance, servers, in_the_limit=in_the_limit)
+    before = policy("dra").prepare(Setting(instance, servers, options, initial))
+    start = v.value(model, *_scaled_state(before, servers)) / top
+    scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, options=options)
+    ended = (run_once(policy("dra"), scenario, np.random.SeedSequence((SEED, run))).state for run in range(runs))
+    return [v.value(model, *_scaled_state(state, servers)) / top - start for state in ended]
 
 
 def _start(instance: Instance, servers: int, *, in_the_limit: bool) -> np.ndarray:

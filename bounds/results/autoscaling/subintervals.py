@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import ceil, exp, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bounds.claims import Check, Evidence, Level, Outcome, Verdict, claim
-from bounds.results.autoscaling.convergence import VARIANTS
+from bounds.claims import NOTHING, Check, Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import ALARM, FRESH_SEED, Decisions
 from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
 from bounds.results.reproduction import drawing
@@ -19,6 +19,7 @@ from bounds.views.panels import Chart, Curve, Panel
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
+from theory.errors import InputError, expect_number
 from theory.greedy.assignment import global_greedy, greedy_configurations
 from theory.greedy.servers import max_jobs
 from theory.instance import Configuration, Instance
@@ -51,8 +52,25 @@ def _solved(listed: list[Configuration], driving: list[int], free: list[Fraction
     return w
 
 
+def _faster(gain: Fraction) -> bool:
+    """Whether a type with this gain of slots over jobs replaces the driving type (36)."""
+    return gain > 0
+
+
+def _slower(gain: Fraction) -> bool:
+    return gain < 0
+
+
+def _never(gain: Fraction) -> bool:
+    del gain
+    return False
+
+
 def _driven(
-    listed: list[Configuration], tight: list[list[int]], free: list[Fraction], *, reverse: bool
+    listed: list[Configuration],
+    tight: list[list[int]],
+    free: list[Fraction],
+    replaces: Callable[[Fraction], bool] = _faster,
 ) -> tuple[list[Fraction], int, bool]:
     """Follow (35)-(37) from the first tight types; return w, the number of driving sets, and whether one came twice.
 
@@ -64,7 +82,7 @@ def _driven(
     while True:
         w = _solved(listed, driving, free)
         gains = ((i, j, _slots(listed, w, i, j) - free[j]) for i, types in enumerate(tight) for j in types)
-        place = next(((i, j) for i, j, gain in gains if gain and (gain > 0) != reverse), None)  # (36)
+        place = next(((i, j) for i, j, gain in gains if replaces(gain)), None)  # (36)
         if place is None:
             return w, len(seen), False
         i, j = place
@@ -96,43 +114,62 @@ def _tied_state(instance: Instance, generator: np.random.Generator) -> tuple[lis
     source="Equations (33)-(38)",
     printed="driving sets change finitely often; w approximates the local derivatives; f(L) (formulas lost)",
     evidence=Evidence.certified,
-    breaks=("no type is replaced", "slower slots replace"),
+    tiny={"states": 80},
+    full={"states": 3000},
+    controls={"no type is replaced": {"replaces": _never}, "slower slots replace": {"replaces": _slower}},
 )
-def equations_33_38(level: Level, broken: str) -> Outcome:
+def equations_33_38(states: int = 150, *, replaces: Callable[[Fraction], bool] = _faster) -> Outcome:
     """Follow driving sets, and compare with a difference quotient of the assignment."""
-    import sympy as sp
-
-    generator = np.random.default_rng(SEED)
-    count, states, several, twice, wrong, longest = (150 if level is Level.quick else 3000), 0, 0, 0, 0, 0
-    while states < count:
-        instance = dynamic_instance(int(generator.integers(60)))
-        listed = [k for k in greedy_configurations(instance) if any(k)]
-        y, free = _tied_state(instance, generator)
-        assignment = global_greedy(instance.with_workload(y))
-        if sum(assignment.lengths) >= 1:
-            continue  # servers are to be left, so that every configuration is followed
+    expect_number(states, "states", 1)
+    several = twice = wrong = longest = 0
+    for instance, listed, y, free, tight in _tied_states(states):
         x = _fractions(instance, listed, y)
-        tight = _tight(listed, x, y)
-        if len(tight) < len(listed) or any(v < 0 and not n for v, n in zip(free, y, strict=True)):
-            continue
-        states += 1
         several += any(len(types) > 1 for types in tight)
-        if broken.startswith("no type"):
-            w, sets, again = _solved(listed, [types[0] for types in tight], free), 1, False
-        else:
-            w, sets, again = _driven(listed, tight, free, reverse=broken.startswith("slower"))
+        w, sets, again = _driven(listed, tight, free, replaces)
         longest, twice = max(longest, sets), twice + again
         h = Fraction(1, 10**9)
         moved = _fractions(instance, listed, [n + h * v for n, v in zip(y, free, strict=True)])
         wrong += [(b - a) / h for a, b in zip(x, moved, strict=True)] != w
-    n = sp.symbols("n", positive=True)  # log L
-    g = n ** sp.Rational(3, 2)
-    limits = sp.limit(sp.sqrt(g * n) / n, n, sp.oo), sp.limit(sp.sqrt(g * n) / g, n, sp.oo)
+    limits = _limits_of_subintervals()
     computed = (
         f"{states} states, {several} with several tight types: up to {longest} driving sets, {twice} times one came "
         f"again, {wrong} wrong derivatives; L f / log L tends to {limits[0]}, L f / g to {limits[1]}"
     )
-    return Outcome(computed, not twice and not wrong and limits == (sp.oo, 0) and several > 0)
+    return Outcome(computed, not twice and not wrong and limits == ("oo", "0"))
+
+
+class TiedState(NamedTuple):
+    """Jobs at which several types are exhausted at once, so that every greedy configuration has a tight type."""
+
+    instance: Instance
+    listed: list[Configuration]  # the greedy configurations
+    jobs: list[Fraction]
+    free: list[Fraction]  # velocities
+    tight: list[list[int]]  # types by configuration
+
+
+def _tied_states(count: int) -> list[TiedState]:
+    """Draw states at which every followed configuration has a tight type."""
+    generator, states = np.random.default_rng(SEED), list[TiedState]()
+    while len(states) < count:
+        instance = dynamic_instance(int(generator.integers(60)))
+        listed = [k for k in greedy_configurations(instance) if any(k)]
+        y, free = _tied_state(instance, generator)
+        if sum(global_greedy(instance.with_workload(y)).lengths) >= 1:
+            continue  # servers are to be left, so that every configuration is followed
+        tight = _tight(listed, _fractions(instance, listed, y), y)
+        if len(tight) == len(listed) and not any(v < 0 and not n for v, n in zip(free, y, strict=True)):
+            states.append(TiedState(instance, listed, y, free, tight))
+    return states
+
+
+def _limits_of_subintervals() -> tuple[str, str]:
+    """Return the limits of L f / log L and of L f / g, for f(L) = sqrt(g log L) / L and g = (log L)^1.5."""
+    import sympy as sp
+
+    n = sp.symbols("n", positive=True)  # log L
+    g = n ** sp.Rational(3, 2)
+    return str(sp.limit(sp.sqrt(g * n) / n, n, sp.oo)), str(sp.limit(sp.sqrt(g * n) / g, n, sp.oo))
 
 
 def _fractions(instance: Instance, listed: list[Configuration], y: list[Fraction]) -> list[Fraction]:
@@ -163,17 +200,24 @@ def tail_bound(mean: float, e: float, factor: float = 1.0) -> float:
     source="Lemma F.1",
     printed="bounds (73)-(75) with probability 1 - o(L^-q), by tail bounds of the Poisson distribution (formulas lost)",
     evidence=Evidence.numeric,
-    breaks=("the exponent is twice as large", "g = log L"),
+    controls={"the exponent is twice as large": {"factor": 2.0}, "g = log L": {"power": Fraction(1)}},
 )
-def lemma_f_1(level: Level, broken: str) -> Outcome:
+def lemma_f_1(
+    power: Fraction = Fraction(3, 2),
+    above: tuple[float, ...] = (0.05, 0.1, 0.3, 0.6, 0.9, 1.5, 2.0),
+    below: tuple[float, ...] = (0.05, 0.1, 0.3, 0.6, 0.9),
+    *,
+    factor: float = 1.0,
+) -> Outcome:
+    """Compare tails with their bounds, and take the limit for g = (log L)^power."""
     import sympy as sp
 
-    factor = 2.0 if broken.startswith("the exponent") else 1.0
-    below = (-0.05, -0.1, -0.3, -0.6, -0.9)
-    cases = list(product(np.geomspace(1, 1e5, 26).tolist(), (0.05, 0.1, 0.3, 0.6, 0.9, 1.5, 2.0, *below)))
+    if not (above or below) or min((*above, *below)) <= 0 or max(below, default=0.0) >= 1:
+        raise InputError("above, below: expected numbers e greater than 0, and below 1 for the lower tail")
+    cases = list(product(np.geomspace(1, 1e5, 26).tolist(), (*above, *(-e for e in below))))
     worst = max(poisson_tail(mean, e) - tail_bound(mean, e, factor) for mean, e in cases)
     n, c, q = sp.symbols("n c q", positive=True)  # n = log L
-    g = n if broken.startswith("g") else n ** sp.Rational(3, 2)
+    g = n ** sp.Rational(power.numerator, power.denominator)
     exponent = sp.limit((q * n - c * sp.sqrt(g * n)) / n, n, sp.oo)
     computed = f"{len(cases)} tails, at most {worst:.1e} above their bounds; log(L^q tail) / log L tends to {exponent}"
     return Outcome(computed, bool(worst <= 1e-12) and exponent == -sp.oo)
@@ -199,6 +243,7 @@ def _ours(servers: int) -> float:
     return sqrt(log(servers) ** 1.5 * log(servers)) / servers
 
 
+@cache
 def _counts_by_interval(instance: Instance, servers: int, until: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return events and the largest change of X^e of a configuration in each interval of length f(L)."""
     from fluid.limits.reservation import Reservation, plan
@@ -240,47 +285,63 @@ def _seldom_exceeded(mean: float, risk: float) -> float:
     source="Lemma F.2",
     printed="local derivatives of x and y are at most constants with probability 1 - o(L^-q) (formulas lost)",
     evidence=Evidence.statistical,
-    breaks=("departures are left out of the rate", "the interval is two fifths as long for the bound"),
+    tiny={"seeds": (3,)},
+    full={"seeds": tuple(range(12))},
+    controls={
+        "departures are left out of the rate": {"departures": False},
+        "the interval is two fifths as long for the bound": {"part": 0.4},
+    },
 )
-def lemma_f_2(level: Level, broken: str) -> Outcome:
-    servers, until = 300, 1.0
-    numbers, most, ratio, intervals = [], [], 0.0, 0
-    seeds = (0, 3, 8) if level is Level.quick else range(12)
+def lemma_f_2(
+    servers: int = 300,
+    seeds: tuple[int, ...] = (0, 3, 8),
+    until: float = 1.0,
+    *,
+    departures: bool = True,
+    part: float = 1.0,
+) -> Outcome:
+    """Watch one run an instance; `part` is that of the interval for which the bound counts events."""
+    expect_number(servers, "servers", 3)
+    expect_number(len(seeds), "seeds: how many", 1)
+    ratio, shares, over, intervals = 0.0, [], 0, 0
     for seed in seeds:
         instance = dynamic_instance(seed)
         events, changes = _counts_by_interval(instance, servers, until, seed)
-        rates = [(float(t.workload * t.service_rate), float(t.service_rate)) for t in instance.types]
-        arrivals = sum(arriving for arriving, _ in rates)
-        # from empty servers without refusals departures are a Poisson process of rate lambda (1 - exp(-mu t)), and
-        # refusals leave some of them out
-        departures = sum(arriving * (1 - exp(-service * until)) for arriving, service in rates)
-        length = _ours(servers) * (0.4 if broken.startswith("the interval") else 1)
-        numbers.append(events)
         risk = ALARM / (2 * len(seeds) * (until / _ours(servers) + 1))
-        counted = [arrivals] if broken.startswith("departures") else [arrivals, departures]
-        most.append(sum(_seldom_exceeded(servers * rate * length, risk) for rate in counted))
+        means = _rates(instance, until, departures) * servers * _ours(servers) * part
+        bound = sum(_seldom_exceeded(mean, risk) for mean in means.tolist())
         step = (max_jobs(instance) + 1) ** len(instance.types)  # Lemma D.1: X^e changes by no more at an event
         ratio = max(ratio, float((changes / np.maximum(events[: len(changes)] * step, 1)).max()))
-        intervals += len(events)
-    over = sum(int((events > bound).sum()) for events, bound in zip(numbers, most, strict=True))
-    part = max(float(events.max()) / bound for events, bound in zip(numbers, most, strict=True))
+        shares.append(float(events.max()) / bound)
+        over, intervals = over + int((events > bound).sum()), intervals + len(events)
     computed = (
-        f"{intervals} intervals of {len(seeds)} runs: events at most {part:.3f} of the bound, {over} times beyond it; "
-        f"change of effective servers at most {ratio:.4f} of what the events allow (false-alarm rate {ALARM:g}, seed "
-        f"{SEED})"
+        f"{intervals} intervals of {len(seeds)} runs: events at most {max(shares):.3f} of the bound, {over} times "
+        f"beyond it; change of effective servers at most {ratio:.4f} of what the events allow (false-alarm rate "
+        f"{ALARM:g}, seed {SEED})"
     )
     return Outcome(computed, not over and ratio <= 1)
 
 
-def _freed(instance: Instance, servers: int, until: float, runs: int, options: dict[str, Any]) -> list[float]:
+def _rates(instance: Instance, until: float, departures: bool) -> np.ndarray:
+    """Return the rates a server of arrivals, and of departures at the end of a run from empty, where they count.
+
+    Without refusals, departures from empty servers are a Poisson process of rate lambda (1 - exp(-mu t)); refusals
+    leave some of them out.
+    """
+    mu = np.array([float(t.service_rate) for t in instance.types])
+    arriving = np.array([float(t.workload) for t in instance.types]) * mu
+    rates = [arriving.sum(), (arriving * -np.expm1(-mu * until)).sum()]
+    return np.array(rates if departures else rates[:1])
+
+
+@cache
+def _freed(name: str, servers: int, until: float, runs: int, options: tuple[tuple[str, Any], ...]) -> list[float]:
     """Return servers reassigned per server, from servers full of small jobs over a short time, by run."""
+    instance = limited_by_draining()[name]
     initial = full_of_the_first(instance, servers)
-    scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, options=options)
+    scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, options=dict(options))
     ended = (run_once(policy("dra"), scenario, np.random.SeedSequence((FRESH_SEED, r))) for r in range(runs))
     return [float(run.measures.reassigned.sum()) / servers for run in ended]
-
-
-SLOWER = "a server takes one departure more to empty"
 
 
 @claim(
@@ -294,19 +355,33 @@ SLOWER = "a server takes one departure more to empty"
     source="Lemma F.3",
     printed="the number of servers that empty is at least a constant times the servers that lack (formula (84) lost)",
     evidence=Evidence.statistical,
-    breaks=("no migration", "g = 0", SLOWER),
+    tiny={"servers": 150, "runs": 20, "until": 0.8},
+    full={"runs": 100},
+    controls={
+        "no migration": {"options": {"migration": False}},
+        "g = 0": {"options": {"reservation": 0}},
+        "a server takes one departure more to empty": {"more_departures": 1},
+    },
 )
-def lemma_f_3(level: Level, broken: str) -> Outcome:
-    servers, until, runs = 2000, 0.05, (24 if level is Level.quick else 100)
-    options = VARIANTS.get(broken, {})
+def lemma_f_3(
+    servers: int = 2000,
+    runs: int = 24,
+    until: float = 0.05,
+    *,
+    options: Mapping[str, Any] = NOTHING,
+    more_departures: int = 0,
+) -> Outcome:
+    """Compare the rate at which servers go empty with one that takes so many more departures a server."""
+    expect_number(servers, "servers", 1)
+    expect_number(runs, "runs", 2)
     decisions, good, shown = Decisions(len(DRAINING)), True, []
     for name in DRAINING:
         instance = limited_by_draining()[name]
         service, slots = float(instance.types[0].service_rate), instance.pools[0].space.most(0)
         departures = slots * (1 - exp(-service * until))  # by server
-        exact = departures / (slots + (broken == SLOWER)) / until
+        exact = departures / (slots + more_departures) / until
         least = service * slots * 0.9 / (max_jobs(instance) * len(greedy_configurations(instance)))
-        rate = decisions.mean(np.array(_freed(instance, servers, until, runs, options)) / until)
+        rate = decisions.mean(np.array(_freed(name, servers, until, runs, tuple(options.items()))) / until)
         good &= rate.holds(exact) and rate.low > max(0.85 * exact, least)
         shown.append(
             f"{name} {rate.mean:.3f} [{rate.low:.3f}, {rate.high:.3f}], exactly {exact:.3f}, needed {least:.3f}"
@@ -325,7 +400,7 @@ def _lost(name: str, printed: str, reason: str) -> Check:
         evidence=None,
         verdict=Verdict.skipped,
     )
-    def lemma(level: Level, broken: str) -> Outcome:
+    def lemma() -> Outcome:
         return Outcome(f"not checked: {reason}", None)
 
     return lemma

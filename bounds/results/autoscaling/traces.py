@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import Evidence, Outcome, Verdict, claim
 from bounds.results.autoscaling.figures import SEED, SPIKES, TITLES, around_spikes
 from bounds.results.decisions import Decisions
 from bounds.results.real_data import real_table
@@ -29,6 +29,7 @@ from fluid.simulation.results import LossResult, Run
 from fluid.statistics import mean_interval
 from fluid.traces.jobs import TICK
 from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
+from theory.errors import InputError, expect_number
 
 SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)  # numbers of servers from overload to idle
 
@@ -36,6 +37,8 @@ SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)  # numbers of servers from over
 @cache
 def window(factors: tuple[int, ...] = FACTORS) -> TaskSystem:
     """Return the real window under reward factors of the priority classes; raises `WithoutData`."""
+    if len(factors) != len(FACTORS) or min(factors) <= 0:
+        raise InputError(f"factors: expected {len(FACTORS)} numbers greater than 0, got {', '.join(map(str, factors))}")
     return tasks_of(real_table(), factors)
 
 
@@ -63,6 +66,9 @@ def rewards_on_window(
     return [run_on_window(name, servers, r, factors, trigger).mean_reward for r in range(count)]
 
 
+COMPARED = ("dra", "dra-preemption", "power-of-d")
+
+
 @claim(
     "figure-5-bound",
     "On the completed tasks of the trace's first 84 minutes no policy earns more than the assignment program with the "
@@ -71,21 +77,26 @@ def rewards_on_window(
     source="Figure 5",
     printed="an upper bound on any algorithm: the program with the jobs of an infinite system",
     evidence=Evidence.numeric,
-    breaks=("the bound is for half of the servers",),
+    full={"servers": (50, 100, 200, 300, 400, 600, 800), "spans": 100, "policies": (*COMPARED, "first-fit")},
+    controls={"the bound is for half of the servers": {"part": 0.5}},
 )
-def figure_5_bound(level: Level, broken: str) -> Outcome:
-    system = window()
-    sizes: tuple[int, ...] = (50, 800)
-    names: tuple[str, ...] = ("dra", "dra-preemption", "power-of-d")
-    if level is Level.full:
-        sizes, names = (50, 100, 200, 300, 400, 600, 800), (*names, "first-fit")
+def figure_5_bound(
+    servers: tuple[int, ...] = (50, 800),
+    factors: tuple[int, ...] = FACTORS,
+    spans: int = 10,
+    *,
+    policies: tuple[str, ...] = COMPARED,
+    part: float = 1.0,
+) -> Outcome:
+    """Compare the best reward with the bound for a part of the servers, spread over all of them."""
+    expect_number(spans, "spans", 1)
     holds, shown = True, []
-    for servers in sizes:
-        scale = 0.5 if broken else 1.0
-        bound = upper_bound(system, int(scale * servers), 1000.0, 5000.0, 10 if level is Level.quick else 100) * scale
-        best = max(rewards_on_window(name, servers)[0] for name in names)
+    for number in servers:
+        expect_number(number, "servers", 2)
+        bound = part * upper_bound(window(factors), int(part * number), 1000.0, 5000.0, spans)
+        best = max(rewards_on_window(name, number, factors=factors)[0] for name in policies)
         holds &= best <= bound * (1 + 1e-6)
-        shown.append(f"L = {servers}: best {best:.4f}, bound {bound:.4f}")
+        shown.append(f"L = {number}: best {best:.4f}, bound {bound:.4f}")
     return Outcome("; ".join(shown), bool(holds))
 
 
@@ -98,28 +109,35 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
     printed="DRA with preemptions is better than the default DRA and better than the power-of-d-choices",
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
-    breaks=(
-        "only the numbers of servers at which the printed order holds",
-        "only power of two choices is compared, at 300 to 600",
-    ),
+    tiny={"servers": (100, 600)},
+    full={"runs": 40},
+    controls={
+        "only the numbers of servers at which the printed order holds": {"servers": (600,)},
+        "only power of two choices is compared, at 300 to 600": {"servers": (300, 400, 600), "above_plain": False},
+    },
 )
-def figure_5_order(level: Level, broken: str) -> Outcome:
-    sizes: tuple[int, ...] = SIZES
-    if broken:
-        sizes = (600,) if broken.startswith("only the") else (300, 400, 600)
-    decisions = Decisions(len(sizes))
-    count, held, shown = (10 if level is Level.quick else 40), [], []
-    for servers in sizes:
-        plain, stopping = rewards_on_window("dra", servers)[0], rewards_on_window("dra-preemption", servers)[0]
-        sampled = decisions.mean(rewards_on_window("power-of-d", servers, count))
-        ordered = stopping > sampled.high and (stopping > plain or broken.startswith("only power"))
-        held += [servers] * ordered
-        shown.append(f"{servers}: {stopping:.4f} {plain:.4f} {sampled.mean:.4f}")
+def figure_5_order(
+    servers: tuple[int, ...] = SIZES,
+    factors: tuple[int, ...] = FACTORS,
+    runs: int = 10,
+    *,
+    above_plain: bool = True,
+) -> Outcome:
+    """Compare on each number of servers with plain reservation, or not, and with runs of power of two choices."""
+    expect_number(len(servers), "servers: how many", 1)
+    expect_number(runs, "runs", 2)
+    decisions = Decisions(len(servers))
+    in_order, shown = [], []
+    for number in servers:
+        plain, stopping = (rewards_on_window(n, number, factors=factors)[0] for n in ("dra", "dra-preemption"))
+        sampled = decisions.mean(rewards_on_window("power-of-d", number, runs, factors))
+        in_order += [number] * (stopping > sampled.high and (stopping > plain or not above_plain))
+        shown.append(f"{number}: {stopping:.4f} {plain:.4f} {sampled.mean:.4f}")
     computed = (
         f"reward with preemption, without, of power of two at {'; '.join(shown)}; printed order at "
-        f"{', '.join(map(str, held)) or 'none'} of {len(sizes)} ({decisions}, seed {SEED})"
+        f"{', '.join(map(str, in_order)) or 'none'} of {len(servers)} ({decisions}, seed {SEED})"
     )
-    return Outcome(computed, len(held) == len(sizes))
+    return Outcome(computed, len(in_order) == len(servers))
 
 
 @reproduction(
@@ -159,27 +177,37 @@ def figure_5_panels(servers: Sequence[int], runs: int, spans: int) -> Sequence[P
     printed="considering preemptions in DRA makes a great difference (rewards lost)",
     evidence=Evidence.numeric,
     verdict=Verdict.not_reproduced,
-    breaks=("only numbers of servers at which jobs are refused all the time",),
+    tiny={"servers": (50, 300)},
+    full={"more_factors": ((1, 10, 100),)},
+    controls={"only numbers of servers at which jobs are refused all the time": {"servers": (50, 100)}},
 )
-def figure_6_window(level: Level, broken: str) -> Outcome:
-    holds, shown = True, []
-    for factors in (FACTORS,) if level is Level.quick else (FACTORS, (1, 10, 100)):
-        system = window(factors)
-        size = {t.name: float(t.reward) / factors[system.priority[t.name]] for t in system.instance.types}
-        load = {t.name: float(t.workload) * size[t.name] for t in system.instance.types}
-        low = sum(load[name] for name, p in system.priority.items() if p == 0) / sum(load.values())
-        gains = []
-        for servers in (50, 100) if broken else SIZES:
-            plain = rewards_on_window("dra", servers, factors=factors)[0]
-            lost, served = (
-                rewards_on_window("dra-preemption", servers, factors=factors, trigger=t)[0] for t in ("lost", "served")
-            )
-            holds &= min(lost, served) > plain
-            gains.append(f"{servers}: {plain:.4f} {lost / plain - 1:+.2%} {served / plain - 1:+.2%}")
-        shown.append(
-            f"factors {', '.join(map(str, factors))}, {low:.1%} of the load has priority 0: {'; '.join(gains)}"
+def figure_6_window(
+    servers: tuple[int, ...] = SIZES,
+    factors: tuple[int, ...] = FACTORS,
+    *,
+    more_factors: tuple[tuple[int, ...], ...] = (),
+) -> Outcome:
+    lines = [_gains_of_preemption(servers, choice) for choice in (factors, *more_factors)]
+    shown = "; ".join(line for line, _ in lines)
+    computed = f"reward without, gain where the trigger is lost, and served; {shown}"
+    return Outcome(computed, all(least > 0 for _, least in lines))
+
+
+def _gains_of_preemption(servers: Sequence[int], factors: tuple[int, ...]) -> tuple[str, float]:
+    """Return what is shown of the gains of preemption under reward factors, and the least of them."""
+    system = window(factors)
+    size = {t.name: float(t.reward) / factors[system.priority[t.name]] for t in system.instance.types}
+    load = {t.name: float(t.workload) * size[t.name] for t in system.instance.types}
+    low = sum(load[name] for name, p in system.priority.items() if p == 0) / sum(load.values())
+    least, gains = float("inf"), []
+    for number in servers:
+        plain = rewards_on_window("dra", number, factors=factors)[0]
+        lost, served = (
+            rewards_on_window("dra-preemption", number, factors=factors, trigger=t)[0] for t in ("lost", "served")
         )
-    return Outcome(f"reward without, gain where the trigger is lost, and served; {'; '.join(shown)}", bool(holds))
+        least = min(least, lost - plain, served - plain)
+        gains.append(f"{number}: {plain:.4f} {lost / plain - 1:+.2%} {served / plain - 1:+.2%}")
+    return f"factors {', '.join(map(str, factors))}, {low:.1%} of the load has priority 0: {'; '.join(gains)}", least
 
 
 @reproduction(

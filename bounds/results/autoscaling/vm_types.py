@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from math import log, sqrt
 from operator import mul
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import FRESH_SEED
 from bounds.results.instances import LARGE, MEMORY, SERVER, SMALL, collection, four_types
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import feasible
 from theory.greedy.optimal import Solution, solve
 from theory.greedy.workload_scaling import Scaling, scaling
@@ -26,10 +28,25 @@ COLLECTIONS = FRESH_SEED  # seed of the random collections of Table 1
 PRINTED_RATIO = 0.86  # the reward of dynamic reservation over the optimum with many servers, printed beside Figure 3
 
 
-def random_solutions(count: int) -> list[Solution]:
-    """Return the solutions of `count` random collections of Table 1."""
+@cache
+def random_solutions(count: int, most: int = 10) -> list[Solution]:
+    """Return the solutions of `count` random collections of Table 1, with workloads from 0 to `most`."""
     generator = np.random.default_rng(COLLECTIONS)
-    return [solve(collection(generator)) for _ in range(count)]
+    return [solve(collection(generator, most)) for _ in range(count)]
+
+
+def _ratio(solution: Solution) -> Fraction:
+    return solution.ratio
+
+
+def _guarantee(solution: Solution) -> Fraction:
+    return solution.greedy.guarantee
+
+
+def _first_configuration(solution: Solution) -> Fraction:
+    """Return what the first greedy configuration alone keeps of the optimum."""
+    first = solution.greedy.stages[0]
+    return first.fraction * first.reward / solution.optimal.reward
 
 
 @claim(
@@ -39,22 +56,25 @@ def random_solutions(count: int) -> list[Solution]:
     source="Table 1",
     printed="greedy is often identical to the optimum, close to it on average (figures lost)",
     evidence=Evidence.statistical,
-    breaks=("the guarantee is taken for the ratio", "greedy ends with its first configuration"),
+    full={"collections": 4000},
+    controls={
+        "the guarantee is taken for the ratio": {"ratio": _guarantee},
+        "greedy ends with its first configuration": {"ratio": _first_configuration},
+    },
 )
-def table_1(level: Level, broken: str) -> Outcome:
-    solutions = random_solutions(250 if level is Level.quick else 4000)
-    ratios = [solution.ratio for solution in solutions]
-    if broken.startswith("the guarantee"):
-        ratios = [solution.greedy.guarantee for solution in solutions]
-    elif broken:
-        first = [solution.greedy.stages[0] for solution in solutions]
-        ratios = [a.fraction * a.reward / b.optimal.reward for a, b in zip(first, solutions, strict=True)]
+def table_1(
+    collections: int = 250, most_workload: int = 10, *, ratio: Callable[[Solution], Fraction] = _ratio
+) -> Outcome:
+    """Estimate the mean ratio over collections with workloads from 0 to `most_workload` jobs per server."""
+    expect_number(collections, "collections", 2)
+    expect_number(most_workload, "most_workload", 1)
+    ratios = [ratio(solution) for solution in random_solutions(collections, most_workload)]
     values = np.array([float(r) for r in ratios])
     lower = _mean_lower_limit(values, 1e-6)
-    count, equal = len(solutions), sum(r == 1 for r in ratios)
+    equal = sum(r == 1 for r in ratios)
     computed = (
-        f"{count} collections (seed {COLLECTIONS}): mean {values.mean():.5f}, above {lower:.4f} (but for 1e-6), "
-        f"worst {values.min():.4f}, equal to the optimum in {equal / count:.1%}"
+        f"{collections} collections (seed {COLLECTIONS}): mean {values.mean():.5f}, above {lower:.4f} (but for 1e-6), "
+        f"worst {values.min():.4f}, equal to the optimum in {equal / collections:.1%}"
     )
     return Outcome(computed, lower >= 0.9)
 
@@ -146,6 +166,27 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
     return low, high
 
 
+WORST = tuple(four_types().workload)
+"""The exactly worst workload of the four printed VM types."""
+
+
+def _with_workload(workload: tuple[Fraction, ...]) -> Instance:
+    """Return the paper's four VM types with a workload."""
+    if len(workload) != len(WORST) or min(workload) < 0 or not any(workload):
+        raise InputError(f"workload: expected {len(WORST)} numbers of at least 0, some greater")
+    return four_types(workload)
+
+
+@cache
+def _by_other_means(workload: tuple[Fraction, ...]) -> list[tuple[Fraction, bool]]:
+    """Return greedy's reward by hand, and whether the optimum is confirmed, at each breakpoint of the curve."""
+    curve, rows = scaling(four_types(workload)), []
+    for scale, optimal in zip(curve.scales, curve.optimal, strict=True):
+        at = four_types(tuple(scale * rho for rho in workload))
+        rows.append((_greedy_by_hand(at), _is_optimum(at, optimal)))
+    return rows
+
+
 @claim(
     "figure-2",
     "For the four VM types at their worst workload (ours; the paper's is lost), scaled: greedy equals the optimum up "
@@ -154,18 +195,18 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
     source="Figure 2",
     printed="two critical points; greedy is optimal before the first, after the second (places lost)",
     evidence=Evidence.certified,
-    breaks=("the critical points are moved by one percent", "the greedy curve is divided by three"),
+    controls={
+        "the critical points are moved by one percent": {"moved": Fraction(101, 100)},
+        "the greedy curve is divided by three": {"divisor": 3},
+    },
 )
-def figure_2(level: Level, broken: str) -> Outcome:
-    instance = four_types()
+def figure_2(workload: tuple[Fraction, ...] = WORST, *, moved: Fraction = Fraction(1), divisor: int = 1) -> Outcome:
+    """Compare both curves; the first critical point is moved by a factor, and the second by its inverse."""
+    instance = _with_workload(workload)
     curve = scaling(instance)
-    shift = Fraction(101, 100) if broken.startswith("the critical") else Fraction(1)
-    divisor = 3 if broken.startswith("the greedy") else 1
-    first, second = curve.full * shift, curve.saturated / shift
-    confirmed = 0
-    for scale, greedy, optimal in zip(curve.scales, curve.greedy, curve.optimal, strict=True):
-        at = instance.with_workload([scale * rho for rho in instance.workload])
-        confirmed += _greedy_by_hand(at) == greedy / divisor and _is_optimum(at, optimal)
+    first, second = curve.full * moved, curve.saturated / moved
+    rows = zip(curve.greedy, _by_other_means(workload), strict=True)
+    confirmed = sum(by_hand == greedy / divisor and optimal for greedy, (by_hand, optimal) in rows)
     outside = [first / 2, first, second, 2 * second, *(s for s in curve.scales if not first < s < second)]
     equal = sum(solve(instance.with_workload([s * rho for rho in instance.workload])).ratio == 1 for s in outside)
     scale, worst = curve.worst
@@ -186,11 +227,12 @@ def figure_2(level: Level, broken: str) -> Outcome:
     ),
     evidence=Evidence.certified,
     verdict=Verdict.not_reproduced,
-    breaks=("only scales up to 3 are looked at",),
+    controls={"only scales up to 3 are looked at": {"most": Fraction(3)}},
 )
-def figure_2_between(level: Level, broken: str) -> Outcome:
-    curve = scaling(four_types())
-    limit = Fraction(3) if broken else curve.saturated
+def figure_2_between(workload: tuple[Fraction, ...] = WORST, *, most: Fraction | None = None) -> Outcome:
+    """Look for scales below `most`, by default the second critical point, at which greedy is optimal."""
+    curve = scaling(_with_workload(workload))
+    limit = curve.saturated if most is None else most
     between = [s for s in _equal_between(curve) if s < limit]
     low, high = _optimal_stretch(curve)
     stretch = f"optimal on all of [{text(low)}, {text(high)}]" if between else "optimal nowhere"

@@ -1,21 +1,19 @@
-"""The admission policies as the paper prints them: deployments one by one, no code of the simulator.
+"""The policies of Definitions 4.1, 4.2, 4.4 and 6.1 of the cluster admission paper, deployments one by one.
 
-A claim replays them through the same worlds as `fluid.admission.simulation`. A break makes one rule wrong, by its name.
+They go through the worlds of `fluid.admission.simulation`, and share no code with its decisions. Beliefs are sums over
+300 nodes of log mu: exact ones and the plug-in (1), with moments of M (O + N). Moments composed by Propositions 4.3 and
+4.5 are not transcribed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Priors
 from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
-
-BEFORE, CHEBYSHEV = "the arrival does not count", "Chebyshev's bound in place of Cantelli's"
-UNSEEN, ALWAYS = "scale-outs are not observed", "times at which the arrival is marginal count"
-"""The breaks of the policies."""
 
 LOG_MU = np.linspace(-14.0, 4.5, 300)
 """Nodes of a belief; wide enough for priors whose mu has a shape of 3 or more and a rate near 1."""
@@ -47,23 +45,17 @@ class Rule:
     threshold: float
     plug_in: bool = False
     marginal: float = 0.0
-    broken: str = ""
-
-    def but(self, broken: str) -> Rule:
-        """Return the rule with a break."""
-        return replace(self, broken=broken)
 
 
 def moments_ahead(
-    one: Deployment, now: float, priors: Priors, times: NDArray[np.float64], rule: Rule
+    one: Deployment, asked: int, now: float, priors: Priors, times: NDArray[np.float64], *, plug_in: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and variance of M (O + N) at times ahead, float64[T] each, by the belief (1)."""
+    """Return mean and variance of M (O + N) at times ahead, float64[T] each, by (1) after scale-outs asked."""
     mu, age = np.exp(LOG_MU)[:, None], now - one.born
-    asked = 0 if rule.broken == UNSEEN else one.scale_outs
     core_time = one.core_time + one.cores * (now - one.last)
     shape, base = priors.lam.shape + asked, priors.lam.rate + 0 * mu
     level = (priors.mu.shape + one.deaths) * np.log(mu) - (priors.mu.rate + core_time) * mu
-    if rule.plug_in:  # mu is Gamma(alpha + k, beta + T), and mu^kappa counts by its mean in the law of lambda
+    if plug_in:  # mu is Gamma(alpha + k, beta + T), and mu^kappa counts by its mean in the law of lambda
         weight = np.exp(level - level.max())
         base = base + age * (weight * mu**priors.kappa).sum() / weight.sum()
     else:  # times the likelihood of the scale-outs and of no shutdown, lambda integrated out
@@ -89,8 +81,8 @@ def moments_ahead(
     return mean, (alive * second).sum(axis=0) - mean**2
 
 
-class Literal:
-    """A run through a world: what each arrival was judged by, who entered, and what was asked for and refused.
+class Transcription:
+    """A run of a rule through a world: what judged each arrival, who entered, and what was asked for and refused.
 
     Parameters
     ----------
@@ -150,19 +142,38 @@ class Literal:
         self.admitted.add(number)
         return True
 
+    def after_acceptance(self, arrival: Deployment) -> list[Deployment]:
+        """Return the deployments after acceptance."""
+        return [*self.present.values(), arrival]
+
+    def asked_of(self, one: Deployment) -> int:
+        """Return the scale-outs that were seen of a deployment."""
+        return one.scale_outs
+
+    def ahead(self, one: Deployment) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean and variance of the size of a deployment ahead, float64[T] each."""
+        plug_in = self.rule.plug_in
+        return moments_ahead(one, self.asked_of(one), self.now, self.priors, self.times, plug_in=plug_in)
+
+    def counts(self, own: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return at which times the condition counts, by the expected cores of the arrival: Definition 6.1."""
+        return np.asarray(own >= self.rule.marginal)
+
+    def failure(self, variance: NDArray[np.float64], free: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the bound (18)."""
+        return np.asarray(variance / (variance + free**2))
+
     def needed(self, arrival: Deployment) -> float:
         """Return what is compared with the threshold: Definitions 4.1, 4.2, 4.4 with (18), and 6.1."""
-        everybody = list(self.present.values()) + ([] if self.rule.broken == BEFORE else [arrival])
+        everybody = self.after_acceptance(arrival)
         if self.rule.moments == 0:
             return float(sum(one.cores for one in everybody))
-        parts = [moments_ahead(one, self.now, self.priors, self.times, self.rule) for one in everybody]
+        parts = [self.ahead(one) for one in everybody]
         mean, variance = (sum((part[k] for part in parts), 0 * self.times) for k in (0, 1))
-        own = moments_ahead(arrival, self.now, self.priors, self.times, self.rule)[0]
-        counted = own >= (0 if self.rule.broken == ALWAYS else self.rule.marginal)
+        counted = self.counts(self.ahead(arrival)[0])
         if self.rule.moments == 1:
             return float(mean[counted].max(initial=0.0))
-        free = np.maximum(self.capacity - mean, 0.0)
-        bound = variance / (free**2 if self.rule.broken == CHEBYSHEV else variance + free**2)
+        bound = self.failure(variance, np.maximum(self.capacity - mean, 0.0))
         return float(bound[counted].max(initial=0.0))
 
     def happens(self, number: int, what: int, size: int) -> bool:
@@ -183,3 +194,37 @@ class Literal:
         if what not in (SCALE_OUT, DEATH) or not deployment.cores:  # shut down, or without a core
             del self.present[number]
         return False
+
+
+class WithoutArrival(Transcription):
+    """A break: the arrival does not count."""
+
+    def after_acceptance(self, arrival: Deployment) -> list[Deployment]:
+        """Return the deployments before acceptance."""
+        del arrival
+        return list(self.present.values())
+
+
+class Chebyshev(Transcription):
+    """A break: Chebyshev's bound in place of Cantelli's."""
+
+    def failure(self, variance: NDArray[np.float64], free: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the two-sided bound."""
+        return np.asarray(variance / free**2)
+
+
+class ScaleOutsUnseen(Transcription):
+    """A break: scale-outs are not observed."""
+
+    def asked_of(self, one: Deployment) -> int:
+        """Return none."""
+        del one
+        return 0
+
+
+class MarginalTimesCount(Transcription):
+    """A break: times at which the arrival is marginal count."""
+
+    def counts(self, own: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return all times."""
+        return np.ones(own.shape, bool)
