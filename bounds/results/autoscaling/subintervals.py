@@ -389,21 +389,21 @@ def lemma_f_3(
     return Outcome(f"rate a server: {'; '.join(shown)}; {runs} runs, {decisions}, seed {FRESH_SEED}", bool(good))
 
 
-def _lost(name: str, printed: str, reason: str) -> Check:
-    """Register a lemma that cannot be checked."""
+def _lost(name: str, source: str, printed: str, reason: str) -> Check:
+    """Register a statement that cannot be checked."""
 
     @claim(
-        f"lemma-{name}",
+        name,
         "Nothing is checked.",
-        source=f"Lemma {name.upper()}",
+        source=source,
         printed=printed,
         evidence=None,
         verdict=Verdict.skipped,
     )
-    def lemma() -> Outcome:
+    def lost() -> Outcome:
         return Outcome(f"not checked: {reason}", None)
 
-    return lemma
+    return lost
 
 
 CONSTANTS = "its formula and the constants (87)-(90), in which it is stated, are lost; prop-5.10 is what it is for"
@@ -414,10 +414,21 @@ LEMMAS_G = (
     "a bound (95) on what the first configurations change",
 )
 LOST = (
-    *(_lost(f"g.{n}", f"{what} (formulas and constants lost)", CONSTANTS) for n, what in enumerate(LEMMAS_G, 1)),
+    *(
+        _lost(f"lemma-g.{n}", f"Lemma G.{n}", f"{what} (formulas and constants lost)", CONSTANTS)
+        for n, what in enumerate(LEMMAS_G, 1)
+    ),
     _lost(
-        "i.1",
+        "lemma-i.1",
+        "Lemma I.1",
         "an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants lost",
         "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for",
+    ),
+    _lost("remark-3", "Remark 3", "lost: of the remark after Theorem 4.1 only its number is left", "the text is lost"),
+    _lost(
+        "prop-5.10-claims",
+        "Proof of Proposition 5.10, Claims 1 and 2",
+        "if ... for every i (lost) with probability (lost), then (40) holds with probability (lost), by induction",
+        "hypotheses, probabilities and formula (40) are lost; prop-5.10, prop-5.10-p2 and -p3 check what they are for",
     ),
 )
