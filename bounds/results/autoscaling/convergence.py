@@ -76,12 +76,12 @@ FEW_RUNS = {**SCARCE_SLOTS, "runs": {"scarce slots": (20, 8)}}
 """Enough for variants that earn much less."""
 
 
-def expression(text: str) -> Expression:
-    """Return a function of the number of servers that a reader wrote."""
+def expression(name: str, text: str) -> Expression:
+    """Return the function of the number of servers that a reader wrote for a parameter."""
     try:
         return Expression.of(text)
     except ValueError as error:
-        raise InputError(f"reservation: expected a function of L, got {text!r} ({error})") from None
+        raise InputError(f"{name}: expected a function of L, got {text!r} ({error})") from error
 
 
 @claim(
@@ -102,7 +102,7 @@ def expression(text: str) -> Expression:
         "until": 60.0,
         "runs": dict.fromkeys(("scarce slots", "no Def. 3.8", "tight"), (200, 20)),
     },
-    tiny={**SMALLER, "runs": {"scarce slots": (20, 50)}},
+    tiny={**SMALLER, "runs": {"scarce slots": (20, 40)}},
     controls={
         "the policy is power of two choices": {**FEW_RUNS, "rule": "power-of-d"},
         "no migration": {**FEW_RUNS, "migration": False},
@@ -128,7 +128,7 @@ def theorem_4_1(
 
     `runs` has the runs at `fewer` and at `servers` servers by the name of a system.
     """
-    options = {"reservation": expression(reservation), "migration": migration} if rule == "dra" else {}
+    options = {"reservation": expression("reservation", reservation), "migration": migration} if rule == "dra" else {}
     decisions, good, shown = Decisions(2 * len(starts) * len(runs)), True, []
     for name, counts in runs.items():
         instance = system(name)
@@ -207,7 +207,7 @@ def proposition_5_4(
     instances = not_limited_by_draining() | limited_by_draining()
     decisions, shown, good = Decisions(len(systems)), [], True
     for name in systems:
-        options = {"reservation": expression(RESERVED.get(name, reservation)), "migration": migration}
+        options = {"reservation": expression("reservation", RESERVED.get(name, reservation)), "migration": migration}
         check = crosscheck(instances[name], sizes, until, runs, options=options, seed=SEED, bins=300, limit=limit)
         logs = np.repeat(np.log(sizes), runs)
         rate = decisions.slope(logs, np.log(check.distances).ravel())  # -1/2 but for g/L and fluctuations
