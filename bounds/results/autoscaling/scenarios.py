@@ -97,7 +97,7 @@ def stored() -> list[dict[str, Any]]:
     source="Section 3",
     printed="no scenario of the simulations had a ratio below a bound (figure lost)",
     evidence=Evidence.certified,
-    full={"whole": True, "worst": 6580},
+    full={"every_collection": True, "worst": 6580},
     tiny={"drawn": 10, "worst": 4},
     controls={
         "the tight two-type instance joins them": {"beside": (additive([12], [[5], [7]]),)},
@@ -109,7 +109,7 @@ def no_bad_scenario(
     worst: int = 20,
     least: Fraction = LEAST,
     *,
-    whole: bool = False,
+    every_collection: bool = False,
     beside: tuple[Instance, ...] = (),
 ) -> Outcome:
     """Decide whether `drawn` collections keep `least`, or all of them, and solve `worst` of the worst ones.
@@ -120,18 +120,18 @@ def no_bad_scenario(
     expect_number(drawn, "drawn", 1)
     expect_number(worst, "worst", 1, len(listed))
     everything = additive(SERVER, TYPES, [price(*t) for t in TYPES])
-    keeping, groups = Keeping(everything, least), groups_of_all() if whole else drawn_collections(drawn)
-    kept = sum(keeping.decide([TYPES.index(t) for t in group]) for group in groups)
-    kept += sum(Keeping(instance, least).decide(range(len(instance.types))) for instance in beside)
+    keeping, groups = Keeping(everything, least), groups_of_all() if every_collection else drawn_collections(drawn)
+    sufficient = sum(keeping.decide([TYPES.index(t) for t in group]) for group in groups)
+    sufficient += sum(Keeping(instance, least).decide(range(len(instance.types))) for instance in beside)
     number = len(groups) + len(beside)
     solved = listed[:: len(listed) // worst][:worst]
     attained = sum(solve(at_worst(collection)).ratio <= least for collection in solved)
     certificates = stored()
     verified = sum(checker.check(document) == {"ratio": text(LEAST)} for document in certificates)
     computed = (
-        f"{kept} of {number} {'groups' if whole else 'collections'} keep {text(least)}; {attained} of "
+        f"{sufficient} of {number} {'groups' if every_collection else 'collections'} keep {text(least)}; {attained} of "
         f"{len(solved)} collections, of {len(listed):,} with a worst pair, keep no more; {verified} of "
         f"{len(certificates)} certificates verified"
     )
-    good = kept == number and attained == len(solved) and len(listed) == 6580
+    good = sufficient == number and attained == len(solved) and len(listed) == 6580
     return Outcome(computed, good and verified == len(certificates) == 3)
