@@ -9,7 +9,12 @@ from fluid.simulation.policy_names import HOMES, policy
 from generate.text import code, plain, save, table
 
 MODELS = {
-    "loss": ("Loss systems", "A job that finds no place is lost. Rewards are earned while jobs are served."),
+    "loss": (
+        "Loss systems",
+        "A job that finds no place is lost. Rewards are earned while jobs are served. Each policy is followed beside a "
+        "transcription of its paper: Algorithms 1 and 2 in the claim `autoscaling/algorithm-2-as-printed`, preemption "
+        "and the policies without reservation in `tests/fluid/test_transcribed_loss.py`.",
+    ),
     "queue": (
         "Queues in continuous time",
         "A job that finds no place waits. Job types have demands on several resources. Each policy is replayed beside "

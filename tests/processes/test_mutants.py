@@ -19,5 +19,5 @@ def test_tests_and_claims_judge_the_mutants_of_every_policy_file(file: str) -> N
 
 
 def test_a_mutant_is_noticed(tmp_path: Path) -> None:
-    (mutant,) = (mutant for mutant in mutants() if mutant.name == "preemption-largest-first")
+    (mutant,) = (mutant for mutant in mutants() if mutant.name == "dra-drains-lowest-rank")
     assert noticed(mutant, copied(tmp_path)) == (True, True)

@@ -14,7 +14,6 @@ CLAIMS = {
     "scenarios": "no-bad-scenario",
     "event_by_event": "remark-2 remark-4 lemma-d.1",
     "algorithms": "algorithm-2-as-printed periodic-cra estimate-cra",
-    "comparison": "preemption-as-printed comparison-policies",
     "convergence": "theorem-4.1 prop-5.4",
     "fluid": "theorem-6.1 lemma-5.9 prop-5.10 section-7-path equations-24-28 prop-5.10-p2 prop-5.10-p3 drain-rates",
     "subintervals": "equations-33-38 lemma-f.1 lemma-f.2 lemma-f.3 lemma-g.1 lemma-g.2 lemma-g.3 lemma-g.4 lemma-i.1 "

@@ -3,78 +3,81 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import NOTHING, Evidence, Outcome, Verdict, claim
+from bounds.results.autoscaling.convergence import expression
 from bounds.results.autoscaling.figures import reservation_runs
 from bounds.results.autoscaling.referee import Referee, tally
 from bounds.results.decisions import FRESH_SEED, Decisions
 from bounds.results.instances import four_types, random_instance
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import DRA
-from fluid.simulation.options import Expression
+from theory.errors import expect_number
 from theory.greedy.assignment import global_greedy
-from theory.instance import explicit
+from theory.instance import Instance, explicit
 
 SEED = 42
 
-WORST, ONE_MORE, KEPT = "placement in the worst rank", "one more job of each type is reserved", "no migration"
-WRONG: dict[str, dict[str, Any]] = {
-    WORST: {"placement": "worst-ranked"},
-    ONE_MORE: {"reservation": 3},
-    KEPT: {"migration": False},
-}
-"""Options of dynamic reservation that make a step of the text wrong; the referee asks for a reservation of 2."""
+TWO_STAGES = explicit([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [5, 3, 2], ["1/2", "3/10", "4/5"])
+"""Two stages behind the first that lacks servers hold jobs of the third type, where there are few servers."""
+
+
+def _systems(number: int) -> Iterator[tuple[Instance, int, NDArray[np.int32] | None]]:
+    """Draw systems of one to three pools with their servers and initial jobs; the first six are `TWO_STAGES`."""
+    generator = np.random.default_rng(SEED)
+    for n in range(number):
+        instance = random_instance(generator, pools=1 + n % 3)
+        servers = int(generator.integers(3, 13))
+        if n < 6:
+            initial = np.repeat(np.array([[1, 0, 0], [0, 1, 1], [0, 0, 2]], np.int32), (6, 4, 4), axis=0)
+            yield TWO_STAGES, len(initial), initial
+        else:
+            yield instance, servers, None
 
 
 @claim(
     "algorithm-2-as-printed",
-    "The simulator's dynamic reservation is the paper's: on random instances of one to three pools, and on one where "
-    "two stages are drained that share a type, with g = 2, every admission, refusal, migration and reassignment is "
-    "one that the text of Algorithms 1 and 2 allows, and all that both know (configurations with their order, ranks, "
-    "unmatched stages, jobs) is equal after every event. The text is followed by sets and sorting on its own records.",
+    "On 16 random systems of one to three pools (full: 200), six of them with two drained stages that share a type, "
+    "dynamic reservation with g = 2 takes only steps that a direct transcription of Algorithms 1 and 2 allows: every "
+    "admission, refusal, migration and reassignment. After every event both have the same configurations in the same "
+    "order, ranks, unmatched stages and jobs.",
     source="Algorithms 1 and 2",
     printed="GPA, CRA and DRA in pseudo-code; where the text says any, the policy's choice is followed",
     evidence=Evidence.certified,
-    breaks=(WORST, ONE_MORE, KEPT),
+    full={"systems": 200},
+    tiny={"systems": 12, "arrivals": 40},
+    controls={
+        "placement in the worst rank": {"options": {"placement": "worst-ranked"}},
+        "one more job of each type is reserved": {"options": {"reservation": 3}},
+        "no migration": {"options": {"migration": False}},
+    },
 )
-def algorithm_2(level: Level, broken: str) -> Outcome:
-    generator, systems = np.random.default_rng(SEED), 16 if level is Level.quick else 200
+def algorithm_2(
+    systems: int = 16, arrivals: int = 100, reservation: int = 2, *, options: Mapping[str, Any] = NOTHING
+) -> Outcome:
+    """Follow runs of about as many arrivals; `options` are those in which the policy differs from the text."""
     events, migrations, wrong = 0, 0, Counter[str]()
-    for number in range(systems):
-        instance = random_instance(generator, pools=1 + number % 3)
-        servers = int(generator.integers(3, 13))
-        initial = None
-        if number < 6:  # two stages behind the first that lacks servers hold jobs of the third type
-            instance = explicit([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [5, 3, 2], ["1/2", "3/10", "4/5"])
-            initial = np.repeat(np.array([[1, 0, 0], [0, 1, 1], [0, 0, 2]], np.int32), (6, 4, 4), axis=0)
-            servers = len(initial)
+    for seed, (instance, servers, initial) in enumerate(_systems(systems)):
         rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
         if not rate:
             continue
-        options = {"reservation": 2, **WRONG.get(broken, {})}
+        asked = {"reservation": reservation, **options}
+        until = arrivals / rate
         scenario = LossScenario(
-            instance, servers, 100.0 / rate, 0.0, initial=initial, options=options, log=10_000, bins=1
+            instance, servers, until, 0.0, initial=initial, options=asked, log=100 * arrivals, bins=1
         )
-        referee = Referee(scenario.setting(), 2.0)
-        wrong[referee.follow(DRA, scenario, number)] += 1
+        referee = Referee(scenario.setting(), float(reservation))
+        wrong[referee.follow(DRA, scenario, seed)] += 1
         events += referee.row
         migrations += referee.migrations
     computed = f"{events:,} events of {systems} systems, {migrations} migrations: {tally(wrong)}"
     return Outcome(computed, not any(wrong))
-
-
-def _late(options: dict[str, Any], level: Level, decisions: Decisions) -> tuple[list[str], list[Any]]:
-    """Return the reward over the last third of the time as a part of the limit, from both starts."""
-    limit, count, shown, parts = float(global_greedy(four_types()).reward), 10 if level is Level.quick else 40, [], []
-    for start in ("empty", "full"):
-        runs = reservation_runs(400, start, 12.0, 8.0, 4, count, options=options, seed=FRESH_SEED).runs
-        part = decisions.mean([run.mean_reward / limit for run in runs])
-        shown.append(f"{start}: {part.mean:.4f} in [{part.low:.4f}, {part.high:.4f}]")
-        parts.append(part)
-    return [*shown, f"{count} runs, {decisions}, seed {FRESH_SEED}"], parts
 
 
 @claim(
@@ -85,14 +88,37 @@ def _late(options: dict[str, Any], level: Level, decisions: Decisions) -> tuple[
     source="Section 4",
     printed="in practice CRA can make such updates periodically, by factoring in all arrivals and departures",
     evidence=Evidence.statistical,
-    breaks=("the period is L", "g = 0"),
+    full={"runs": 40},
+    controls={"the period is L": {"period": "L"}, "g = 0": {"reservation": "0"}},
 )
-def periodic_cra(level: Level, broken: str) -> Outcome:
-    period = {"period": Expression("L" if broken.startswith("the period") else "L / 10")}
-    options = {**period, "reservation": 0} if broken == "g = 0" else period
-    shown, parts = _late(options, level, Decisions(2))
-    good = all(part.low > 0.97 and part.high < 1.03 for part in parts)
-    return Outcome(f"reward over the limit, {'; '.join(shown)}", good)
+def periodic_cra(
+    servers: int = 400,
+    period: str = "L / 10",
+    reservation: str = "(log L)^1.5",
+    within: float = 0.03,
+    runs: int = 10,
+) -> Outcome:
+    """Compare the reward from time 8 to 12 with its limit."""
+    expect_number(runs, "runs", 2)
+    options = {"period": expression("period", period), "reservation": expression("reservation", reservation)}
+    limit, decisions, good, shown = float(global_greedy(four_types()).reward), Decisions(2), True, []
+    for start in ("empty", "full"):
+        late = reservation_runs(servers, start, 12.0, 8.0, 4, runs, options=options, seed=FRESH_SEED).runs
+        part = decisions.mean([run.mean_reward / limit for run in late])
+        good &= part.low > 1 - within and part.high < 1 + within
+        shown.append(f"{start}: {part.mean:.4f} in [{part.low:.4f}, {part.high:.4f}]")
+    computed = f"reward over the limit, {'; '.join(shown)}; {runs} runs, {decisions}, seed {FRESH_SEED}"
+    return Outcome(computed, bool(good))
+
+
+@lru_cache(maxsize=8)
+def _rewards(servers: int, start: str, until: float, runs: int, *, estimated: bool) -> list[NDArray[np.float64]]:
+    """Return the reward over time of each run, with the true workload as an estimate or without one."""
+    instance = four_types()
+    estimate = dict(zip(instance.names, instance.workload, strict=True))
+    options = {"estimate": estimate} if estimated else {}
+    result = reservation_runs(servers, start, until, 0.0, 16, runs, options=options, seed=FRESH_SEED)
+    return [run.reward for run in result.runs]
 
 
 @claim(
@@ -106,20 +132,25 @@ def periodic_cra(level: Level, broken: str) -> Outcome:
     "convergence time",
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
-    breaks=("the limit is 4/5 of the global greedy reward",),
+    full={"runs": 60},
+    tiny={"servers": 200, "runs": 14},
+    controls={"the limit is 4/5 of the global greedy reward": {"part": 0.8}},
 )
-def estimate_cra(level: Level, broken: str) -> Outcome:
-    instance, count, decisions = four_types(), 16 if level is Level.quick else 60, Decisions(2)
-    limit = float(global_greedy(instance).reward) * (0.8 if broken else 1.0)
-    estimate = dict(zip(instance.names, instance.workload, strict=True))
+def estimate_cra(servers: int = 400, until: float = 4.0, runs: int = 16, *, part: float = 1.0) -> Outcome:
+    """Compare mean distances to `part` of the global greedy reward."""
+    expect_number(runs, "runs", 2)
+    decisions, limit = Decisions(2), float(global_greedy(four_types()).reward) * part
     shown, sooner = [], []
     for start in ("empty", "full"):
-        distances = []
-        for options in ({"estimate": estimate}, {}):
-            runs = reservation_runs(400, start, 4.0, 0.0, 16, count, options=options, seed=FRESH_SEED).runs
-            distances.append([float(np.abs(run.reward / limit - 1).mean()) for run in runs])
-        gain = decisions.paired(distances[1], distances[0])  # positive where the estimate is nearer
+        with_estimate, without = (
+            [
+                float(np.abs(reward / limit - 1).mean())
+                for reward in _rewards(servers, start, until, runs, estimated=yes)
+            ]
+            for yes in (True, False)
+        )
+        gain = decisions.paired(without, with_estimate)  # positive where the estimate is nearer
         shown.append(f"{start}: nearer by {gain.mean:+.4f} in [{gain.low:+.4f}, {gain.high:+.4f}]")
         sooner.append(gain.low > 0)
-    computed = f"mean distance to the limit, as a part of it, {'; '.join(shown)}; {count} pairs, {decisions}"
+    computed = f"mean distance to the limit, as a part of it, {'; '.join(shown)}; {runs} pairs, {decisions}"
     return Outcome(f"{computed}, seed {FRESH_SEED}", any(sooner))

@@ -1,17 +1,16 @@
-"""Claims of the auto-scaling paper on dynamic reservation as servers grow: Theorem 4.1 and Proposition 5.4.
-
-A break that names a variant of the policy (no migration, another reservation) runs that variant; `VARIANTS` says how.
-"""
+"""Claims of the auto-scaling paper on dynamic reservation as servers grow: Theorem 4.1 and Proposition 5.4."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import e
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, THIRD_FRESH_SEED, Decisions
 from bounds.results.instances import (
     WITHOUT_38,
@@ -21,13 +20,14 @@ from bounds.results.instances import (
     not_limited_by_draining,
     tight_family,
 )
-from fluid.limits.convergence import crosscheck
+from fluid.limits.convergence import Limit, crosscheck, reservation_limit
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_names import policy
 from fluid.statistics import Interval
+from theory.errors import InputError
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Instance, additive, explicit
@@ -41,7 +41,7 @@ VARIANTS: Mapping[str, dict[str, Any]] = {
     "g = 3": {"reservation": 3},
     "g = L / 5": {"reservation": Expression("L / 5")},
 }
-"""Variants of dynamic reservation for which the theorem is not stated, by the name of the break."""
+"""Options of variants for which the theorem is not stated, by the sentence of a control."""
 
 RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}  # g where (log L)^2 is no more than the jobs that a server holds
 
@@ -58,6 +58,32 @@ def slots_are_scarce() -> Instance:
     return additive([3], [[1], [3]], rewards=[1, 7], workload=[6, "3/4"])
 
 
+def system(name: str) -> Instance:
+    """Return a system of Theorem 4.1's claim by its name."""
+    if name == "scarce slots":
+        return slots_are_scarce()
+    return at_worst(tight_family(3) if name == "tight" else explicit(WITHOUT_38, [8, 3, 10]))
+
+
+RUNS: Mapping[str, tuple[int, int]] = MappingProxyType({"scarce slots": (40, 22), "no Def. 3.8": (40, 12)})
+
+SMALLER = {"servers": 200, "fewer": 10, "until": 20.0, "within": 0.05}
+"""Sizes at which a sample tells dynamic reservation from its variants, on the system of scarce slots."""
+
+SCARCE_SLOTS = {**SMALLER, "runs": {"scarce slots": (20, 20)}, "starts": ("empty",)}
+
+FEW_RUNS = {**SCARCE_SLOTS, "runs": {"scarce slots": (20, 8)}}
+"""Enough for variants that earn much less."""
+
+
+def expression(name: str, text: str) -> Expression:
+    """Return the function of the number of servers that a reader wrote for a parameter."""
+    try:
+        return Expression.of(text)
+    except ValueError as error:
+        raise InputError(f"{name}: expected a function of L, got {text!r} ({error})") from error
+
+
 @claim(
     "theorem-4.1",
     "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward: at the largest L "
@@ -71,44 +97,71 @@ def slots_are_scarce() -> Instance:
         "from the proof in Appendix J)"
     ),
     evidence=Evidence.statistical,
-    breaks=("the policy is power of two choices", *VARIANTS),
+    full={
+        "servers": 25_600,
+        "until": 60.0,
+        "runs": dict.fromkeys(("scarce slots", "no Def. 3.8", "tight"), (200, 20)),
+    },
+    tiny={**SMALLER, "runs": {"scarce slots": (20, 40)}},
+    controls={
+        "the policy is power of two choices": {**FEW_RUNS, "rule": "power-of-d"},
+        "no migration": {**FEW_RUNS, "migration": False},
+        "g = 0": {**FEW_RUNS, "reservation": "0"},
+        "g = 1": {**FEW_RUNS, "reservation": "1"},
+        "g = 3": {**SCARCE_SLOTS, "reservation": "3"},
+        "g = L / 5": {**SCARCE_SLOTS, "reservation": "L / 5"},
+    },
 )
-def theorem_4_1(level: Level, broken: str) -> Outcome:
-    quick = level is Level.quick
-    sizes, until = ((50, 1600), 20.0) if quick else ((50, 25_600), 60.0)
-    systems = {"scarce slots": slots_are_scarce(), "no Def. 3.8": at_worst(explicit(WITHOUT_38, [8, 3, 10]))}
-    if not quick:
-        systems["tight"] = at_worst(tight_family(3))
-    runs = {"scarce slots": (40, 22), "no Def. 3.8": (40, 12)} if quick else dict.fromkeys(systems, (200, 20))
-    if broken:  # one system and smaller sizes are enough to see a variant fail
-        systems, sizes = {"scarce slots": slots_are_scarce()}, (50, 1600)
-    decisions, good, shown = Decisions(2 * 2 * len(systems)), True, []
-    name_of_policy = "power-of-d" if broken.startswith("the policy") else "dra"
-    for name, instance in systems.items():
+def theorem_4_1(
+    servers: int = 1600,
+    fewer: int = 50,
+    until: float = 20.0,
+    reservation: str = "(log L)^1.5",
+    within: float = 0.02,
+    *,
+    runs: Mapping[str, tuple[int, int]] = RUNS,
+    starts: tuple[str, ...] = ("empty", "full"),
+    migration: bool = True,
+    rule: str = "dra",
+) -> Outcome:
+    """Compare the reward, from ``until / 2`` to `until`, with its limit at `servers`, and with that at `fewer`.
+
+    `runs` has the runs at `fewer` and at `servers` servers by the name of a system.
+    """
+    options = {"reservation": expression("reservation", reservation), "migration": migration} if rule == "dra" else {}
+    decisions, good, shown = Decisions(2 * len(starts) * len(runs)), True, []
+    for name, counts in runs.items():
+        instance = system(name)
         limit, best = float(global_greedy(instance).reward), float(solve(instance).optimal.reward)
-        for start in ("empty", "full"):
+        for start in starts:
             rewards = []
-            for servers, count in zip(sizes, runs[name], strict=True):
-                full = full_of_the_first(instance, servers) if start == "full" else None
-                options = VARIANTS.get(broken, {})
-                scenario = LossScenario(instance, servers, until, until / 2, initial=full, bins=4, options=options)
-                seeds = [
-                    np.random.SeedSequence((THIRD_FRESH_SEED, servers, start == "full", run)) for run in range(count)
-                ]
-                rewards.append([run_once(policy(name_of_policy), scenario, seed).mean_reward for seed in seeds])
-            small, last = decisions.mean(rewards[0]), decisions.mean(rewards[1])
-            good &= 0.98 * limit < last.low and last.high < 1.02 * limit
-            good &= small.high < last.low and last.low > (1 - 1 / e) * best
-            shown.append(f"{name}, {start}: {small.mean / limit:.4f}, then {_part(last, limit)} of greedy")
-    counts = ", then ".join(str(runs[name]) for name in systems)
+            for size, count in zip((fewer, servers), counts, strict=True):
+                full = full_of_the_first(instance, size) if start == "full" else None
+                scenario = LossScenario(instance, size, until, until / 2, initial=full, bins=4, options=options)
+                seeds = [np.random.SeedSequence((THIRD_FRESH_SEED, size, start == "full", run)) for run in range(count)]
+                rewards.append(decisions.mean([run_once(policy(rule), scenario, seed).mean_reward for seed in seeds]))
+            small, large = rewards
+            good &= (1 - within) * limit < large.low and large.high < (1 + within) * limit
+            good &= small.high < large.low and large.low > (1 - 1 / e) * best
+            shown.append(f"{name}, {start}: {small.mean / limit:.4f}, then {_part(large, limit)} of greedy")
     computed = (
-        f"at L = {sizes[0]} and {sizes[1]:,}: {'; '.join(shown)}; {counts} runs, {decisions}, seed {THIRD_FRESH_SEED}"
+        f"at L = {fewer} and {servers:,}: {'; '.join(shown)}; {', then '.join(map(str, runs.values()))} runs, "
+        f"{decisions}, seed {THIRD_FRESH_SEED}"
     )
     return Outcome(computed, bool(good))
 
 
 def _part(reward: Interval, limit: float) -> str:
     return f"{reward.mean / limit:.4f} [{reward.low / limit:.4f}, {reward.high / limit:.4f}]"
+
+
+def simplified(instance: Instance, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fluid path with the simplified drain rates."""
+    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
+
+
+DRAINED = {"systems": ("drains one type",), "sizes": (40, 640), "runs": 8}
+"""One system, and sizes at which the distance of a variant is seen not to fall."""
 
 
 @claim(
@@ -119,28 +172,48 @@ def _part(reward: Interval, limit: float) -> str:
     source="Proposition 5.4",
     printed="scaled paths converge to Lipschitz fluid limits (no rate)",
     evidence=Evidence.statistical,
-    breaks=("the limit with the simplified drain rates", "no migration", "g = 3", "g = L / 5"),
+    full={
+        "sizes": (500, 2000, 8000, 32000),
+        "runs": 12,
+        "systems": (*not_limited_by_draining(), *limited_by_draining()),
+    },
+    tiny={"sizes": (30, 480), "runs": 14, "until": 4.0, "systems": ("two types", "drains one type")},
+    controls={
+        "the limit with the simplified drain rates": {
+            "systems": ("four VM types, 6 times",),
+            "sizes": (100, 800),
+            "runs": 7,
+            "until": 1.0,
+            "limit": simplified,
+        },
+        "no migration": {**DRAINED, "migration": False},
+        "g = 3": {**DRAINED, "reservation": "3"},
+        "g = L / 5": {**DRAINED, "reservation": "L / 5"},
+    },
 )
-def proposition_5_4(level: Level, broken: str) -> Outcome:
-    sizes, runs = ([250, 1000, 4000], 18) if level is Level.quick else ([500, 2000, 8000, 32000], 12)
+def proposition_5_4(
+    sizes: tuple[int, ...] = (250, 1000, 4000),
+    runs: int = 18,
+    until: float = 10.0,
+    reservation: str = "(log L)^2",
+    *,
+    systems: tuple[str, ...] = ("two types", "drains two types"),
+    migration: bool = True,
+    limit: Limit = reservation_limit,
+) -> Outcome:
+    """Fit the slope of log distance on log L for each of the systems."""
+    if len(set(sizes)) < 2 or runs < 2:
+        raise InputError("sizes, runs: expected two numbers of servers or more, and two runs or more of each")
     instances = not_limited_by_draining() | limited_by_draining()
-    if level is Level.quick:
-        instances = {name: instances[name] for name in ("two types", "drains two types")}
-    if broken:
-        instances, sizes, runs = {"drains two types": instances["drains two types"]}, [500, 2000, 8000], 6
-    decisions, shown, good = Decisions(len(instances)), [], True
-    for name, instance in instances.items():
-        options = {"reservation": Expression(RESERVED.get(name, "(log L)^2"))} | VARIANTS.get(broken, {})
-        check = crosscheck(instance, sizes, 10.0, runs, options=options, seed=SEED, bins=300)
-        if broken.startswith("the limit"):
-            check = check.beside(_simplified)
+    decisions, shown, good = Decisions(len(systems)), [], True
+    for name in systems:
+        options = {"reservation": expression("reservation", RESERVED.get(name, reservation)), "migration": migration}
+        check = crosscheck(instances[name], sizes, until, runs, options=options, seed=SEED, bins=300, limit=limit)
         logs = np.repeat(np.log(sizes), runs)
         rate = decisions.slope(logs, np.log(check.distances).ravel())  # -1/2 but for g/L and fluctuations
         good &= SLOPES[0] <= rate.low and rate.high <= SLOPES[1]
         shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
-    computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, {decisions}"
+    computed = (
+        f"distance at L = {sizes[-1]}, slope over L = {list(sizes)}: {'; '.join(shown)}; {runs} runs each, {decisions}"
+    )
     return Outcome(f"{computed}, seed {SEED}", good)
-
-
-def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
-    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)

@@ -7,16 +7,17 @@ ranks, the reject group. Each check is in whole numbers; the runs are samples, e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.greedy import STAGES_MATTER
 from bounds.results.instances import dynamic_instance, four_types, limited_by_draining
 from bounds.results.reproduction import reproduction
@@ -26,6 +27,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
 from fluid.simulation.policy_names import policy
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import maximal
 from theory.greedy.assignment import MaxRewards, greedy_configurations
 from theory.greedy.servers import greedy_placement, max_jobs
@@ -124,7 +126,7 @@ def watched(
 ) -> Observer:
     """Run dynamic reservation for about `events` events, from empty or full servers, and return the observer.
 
-    The claims of this file look at the same runs, which are cached as far as the quick level needs them.
+    The claims of this file look at the same runs, which are cached as far as one round of them needs it.
     """
     rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
     row = maximal(instance.pools[0].space)[-1].astype(np.int32)
@@ -136,15 +138,21 @@ def watched(
     return observer
 
 
-def _runs(level: Level, *, migration: bool = True) -> Iterator[Observer]:
-    """Yield watched runs: random instances and three by name, from empty and from full servers, g from 1 to 60."""
-    many = 1 if level is Level.quick else 10
+RESERVATIONS = (1, 3, 8, 60)
+"""The reservations g of the runs that are watched, in turn."""
+
+
+def _runs(rounds: int, events: int, reservations: Sequence[int], *, migration: bool = True) -> Iterator[Observer]:
+    """Yield watched runs: random instances and three by name, from empty and from full servers, in rounds of eight."""
+    expect_number(rounds, "rounds", 1)
+    expect_number(events, "events", 1)
+    if not reservations:
+        raise InputError("reservations: expected a whole number or more, got none")
     drawn = [dynamic_instance(seed) for seed in (3, 8, 17, 32, 59)]
     named = [limited_by_draining()["drains two types"], four_types(), STAGES_MATTER]
-    for n, instance in enumerate([*drawn, *named] * many):
-        yield watched(
-            instance, 20 + n % 20, 600.0, (1, 3, 8, 60)[n % 4], SEED + n, full=n % 2 == 1, migration=migration
-        )
+    for n, instance in enumerate([*drawn, *named] * rounds):
+        reserve = reservations[n % len(reservations)]
+        yield watched(instance, 20 + n % 20, events, reserve, SEED + n, full=n % 2 == 1, migration=migration)
 
 
 @claim(
@@ -157,16 +165,30 @@ def _runs(level: Level, *, migration: bool = True) -> Iterator[Observer]:
         "at most one server per configuration in the Reject Group; admissions and migrations go to the Accept Group"
     ),
     evidence=Evidence.certified,
-    breaks=("servers of every index are rejected", "the groups are those after the event", "no migration"),
+    full={"rounds": 10},
+    tiny={"events": 200},
+    controls={
+        "servers of every index are rejected": {"rejected": attrgetter("beyond")},
+        "the groups are those after the event": {"groups_after": True},
+        "no migration": {"migration": False},
+    },
 )
-def remark_2(level: Level, broken: str) -> Outcome:
-    """Compare every event with the groups before it."""
-    events = placed = moved = crowded = wrong = 0
-    for observer in _runs(level, migration=broken != "no migration"):
+def remark_2(
+    rounds: int = 1,
+    events: int = 600,
+    reservations: tuple[int, ...] = RESERVATIONS,
+    *,
+    rejected: Callable[[Sight], frozenset[int]] = attrgetter("rejects"),
+    groups_after: bool = False,
+    migration: bool = True,
+) -> Outcome:
+    """Compare every event with the groups before it (`groups_after`: after it)."""
+    count = placed = moved = crowded = wrong = 0
+    for observer in _runs(rounds, events, reservations, migration=migration):
         for before, after in pairwise(observer.seen):
-            events += 1
-            groups = after if broken.startswith("the groups") else before
-            rejects = groups.beyond if broken.startswith("servers") else groups.rejects
+            count += 1
+            groups = after if groups_after else before
+            rejects = rejected(groups)
             crowded += any(len(rejects.intersection(servers)) > 1 for servers in groups.order.values())
             if after.kind == ARRIVAL:
                 placed += 1
@@ -179,7 +201,7 @@ def remark_2(level: Level, broken: str) -> Outcome:
             if after.kind == DEPARTURE and after.server not in rejects and not after.moves:
                 wrong += any(before.jobs[s][after.job_type] for s in rejects)
     computed = (
-        f"{events:,} events, {placed:,} placements, {moved:,} migrations: {crowded} times two rejected servers of one "
+        f"{count:,} events, {placed:,} placements, {moved:,} migrations: {crowded} times two rejected servers of one "
         f"configuration, {wrong} steps that the groups do not allow"
     )
     return Outcome(computed, not crowded and not wrong and moved > 0)
@@ -223,6 +245,16 @@ def figure_1_panels(servers: int, events: float, reserve: int) -> Sequence[Panel
     return (Spans("capacity of the server (units)", down, spans, ylabel="server by configuration (name)"),)
 
 
+def certainly_admitted(most: int, configurations: int, reserve: int) -> int:
+    """Return the least Psi at which an arrival is certainly admitted: ``K C - g``."""
+    return most * configurations - reserve
+
+
+def deficit_of_the_reservation(most: int, _configurations: int, reserve: int) -> int:
+    """Return a threshold that is too small: ``-g - K``."""
+    return -reserve - most
+
+
 @claim(
     "remark-4",
     "At every event of watched runs: Psi <= K - 1 (22); and a job whose type has Psi >= K C - g at some place in the "
@@ -231,49 +263,90 @@ def figure_1_panels(servers: int, events: float, reserve: int) -> Sequence[Panel
     source="Remark 4",
     printed="Psi is at most K - 1; an arrival is certainly admitted when Psi is at least a bound (formula lost)",
     evidence=Evidence.certified,
-    breaks=("the reservation is left out of Psi", "a deficit of the whole reservation is allowed"),
+    full={"rounds": 10},
+    tiny={"events": 200},
+    controls={
+        "the reservation is left out of Psi": {"subtracted": 0},
+        "a deficit of the whole reservation is allowed": {"enough": deficit_of_the_reservation},
+    },
 )
-def remark_4(level: Level, broken: str) -> Outcome:
-    events = sure = refused = 0
+def remark_4(
+    rounds: int = 1,
+    events: int = 600,
+    reservations: tuple[int, ...] = RESERVATIONS,
+    *,
+    subtracted: int = 1,
+    enough: Callable[[int, int, int], int] = certainly_admitted,
+) -> Outcome:
+    """Compute Psi, which subtracts g as often as `subtracted` says, before every event."""
+    count = sure = refused = 0
     largest = -(10**9)
-    for observer in _runs(level):
+    for observer in _runs(rounds, events, reservations):
         listed = [k for k in greedy_configurations(observer.instance) if any(k)]
-        most = max_jobs(observer.instance)
-        reserve = 0 if broken.startswith("the reservation") else observer.reserve
-        threshold = most * (len(listed) + 1) - observer.reserve  # K C - g, the empty configuration counted in C
-        if broken.startswith("a deficit"):
-            threshold = -observer.reserve - most
+        most, reserve = max_jobs(observer.instance), subtracted * observer.reserve
+        threshold = enough(most, len(listed) + 1, observer.reserve)  # the empty configuration is counted in C
         for before, after in pairwise(observer.seen):
-            events += 1
+            count += 1
             psi = before.deficits(listed, reserve)
             largest = max(largest, max(max(row) for row in psi) - (most - 1))
             if after.kind in (ARRIVAL, REFUSAL) and max(row[after.job_type] for row in psi) >= threshold:
                 sure += 1
                 refused += after.kind == REFUSAL
     computed = (
-        f"{events:,} events: largest Psi is K - 1 {largest:+d}; {sure:,} arrivals with enough slots, {refused} refused"
+        f"{count:,} events: largest Psi is K - 1 {largest:+d}; {sure:,} arrivals with enough slots, {refused} refused"
     )
     return Outcome(computed, largest <= 0 and not refused and sure > 0)
 
 
-def _stage_changes(instance: Instance, servers: int, jobs: list[int], j: int, step: int) -> list[int]:
-    """Return by how many servers each stage of greedy placement changes when type j has `step` jobs more."""
-    rewards = MaxRewards(instance)
-    changed = list(jobs)
-    changed[j] += step
-    used = []
-    for numbers in (jobs, changed):
-        placed = greedy_placement(instance.with_workload([Fraction(n, servers) for n in numbers]), servers, rewards)
-        used.append({s.configurations[0]: s.servers[0] for s in placed.stages})
-    places = [{k: i for i, k in enumerate(one)} for one in used]
-    order = sorted({*used[0], *used[1]}, key=lambda k: max(one.get(k, -1) for one in places))
-    return [abs(used[0].get(k, 0) - used[1].get(k, 0)) for k in order]
+@dataclass(frozen=True)
+class _Change:
+    """A change of the jobs that greedy placement is given: type j has `step` jobs more."""
+
+    instance: Instance
+    servers: int
+    jobs: list[int]
+    job_type: int
+    step: int
+
+    def of_stages(self) -> list[int]:
+        """Return by how many servers each stage of greedy placement changes."""
+        rewards = MaxRewards(self.instance)
+        changed = list(self.jobs)
+        changed[self.job_type] += self.step
+        used = []
+        for numbers in (self.jobs, changed):
+            offered = self.instance.with_workload([Fraction(n, self.servers) for n in numbers])
+            placed = greedy_placement(offered, self.servers, rewards)
+            used.append({s.configurations[0]: s.servers[0] for s in placed.stages})
+        places = [{k: i for i, k in enumerate(stages)} for stages in used]
+        order = sorted({*used[0], *used[1]}, key=lambda k: max(place.get(k, -1) for place in places))
+        return [abs(used[0].get(k, 0) - used[1].get(k, 0)) for k in order]
 
 
-def _effective_changes(level: Level) -> tuple[int, Fraction, int]:
+def _drawn_changes(systems: int, step: int) -> Iterator[_Change]:
+    """Draw changes of `step` jobs more or less on 997 servers."""
+    generator, servers = np.random.default_rng(SEED), 997
+    for seed in range(systems):
+        instance = dynamic_instance(seed % 40)
+        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 2 for rho in instance.workload]
+        job_type = int(generator.integers(len(jobs)))
+        yield _Change(instance, servers, jobs, job_type, step * int(generator.choice([-1, 1])))
+
+
+def powers_of_the_most_jobs(most: int, stage: int) -> int:
+    """Return the bound of the change of a stage, counted from 1: ``(K + 1)^(i - 1)``."""
+    return int((most + 1) ** (stage - 1))
+
+
+def one_server(_most: int, _stage: int) -> int:
+    """Return a bound that is too small: one server at every stage."""
+    return 1
+
+
+def _effective_changes(runs: Iterable[Observer]) -> tuple[int, Fraction, int]:
     """Return events watched, the largest change of X^e over (K+1)^J, and that of Psi less what X^e accounts for."""
     events, ratio, rest = 0, Fraction(0), -(10**9)
-    for observer in _runs(level):
+    for observer in runs:
         listed = [k for k in greedy_configurations(observer.instance) if any(k)]
         most, types = max_jobs(observer.instance), len(observer.instance.types)
         for before, after in pairwise(observer.seen):
@@ -296,29 +369,34 @@ def _effective_changes(level: Level) -> tuple[int, Fraction, int]:
     source="Lemma D.1",
     printed="a bounded change of greedy placement, of effective servers and of Psi at each event (constant lost)",
     evidence=Evidence.certified,
-    breaks=("the bound of greedy placement is one server at every stage", "two jobs come at once"),
+    full={"systems": 3000, "rounds": 10},
+    tiny={"systems": 60, "events": 200},
+    controls={
+        "the bound of greedy placement is one server at every stage": {"bound": one_server},
+        "two jobs come at once": {"step": 2},
+    },
 )
-def lemma_d_1(level: Level, broken: str) -> Outcome:
-    generator, servers = np.random.default_rng(SEED), 997
-    step = 2 if broken.startswith("two") else 1
-    cases = [(STAGES_MATTER, 1000, [30, 500, 2000], 0, step)]
-    for seed in range(150 if level is Level.quick else 3000):
-        instance = dynamic_instance(seed % 40)
-        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 2 for rho in instance.workload]
-        cases.append(
-            (instance, servers, jobs, int(generator.integers(len(jobs))), step * int(generator.choice([-1, 1])))
-        )
+def lemma_d_1(
+    systems: int = 150,
+    rounds: int = 1,
+    events: int = 600,
+    reservations: tuple[int, ...] = RESERVATIONS,
+    *,
+    bound: Callable[[int, int], int] = powers_of_the_most_jobs,
+    step: int = 1,
+) -> Outcome:
+    """Change one type by `step` jobs, and compare the change of every stage with the bound."""
+    named = _Change(STAGES_MATTER, 1000, [30, 500, 2000], 0, step)
+    changes = [named, *_drawn_changes(systems, step)]
     over, largest = 0, 0
-    for instance, count, jobs, j, more in cases:
-        changes = _stage_changes(instance, count, jobs, j, more)
-        factor = 1 if broken.startswith("the bound") else max_jobs(instance) + 1
-        over += any(moved > factor**i for i, moved in enumerate(changes))
-        largest = max(largest, *changes)
-    named = _stage_changes(*cases[0])
-    events, ratio, rest = (0, Fraction(0), 0) if broken else _effective_changes(level)
+    for change in changes:
+        moved, most = change.of_stages(), max_jobs(change.instance)
+        over += any(servers > bound(most, i) for i, servers in enumerate(moved, 1))
+        largest = max(largest, *moved)
+    count, ratio, rest = _effective_changes(_runs(rounds, events, reservations))
     computed = (
-        f"{len(cases)} changes of greedy placement, the largest by {largest} servers, {over} beyond the bound, the "
-        f"known one by {named}; {events:,} events: X^e within {float(ratio):.4f} of the bound, Psi {rest:+d} of what "
-        f"X^e accounts for"
+        f"{len(changes)} changes of greedy placement, the largest by {largest} servers, {over} beyond the bound, the "
+        f"known one by {named.of_stages()}; {count:,} events: X^e within {float(ratio):.4f} of the bound, Psi "
+        f"{rest:+d} of what X^e accounts for"
     )
-    return Outcome(computed, not over and named[:2] == [1, 8] and ratio <= 1 and rest <= 0)
+    return Outcome(computed, not over and named.of_stages()[:2] == [1, 8] and ratio <= 1 and rest <= 0)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import four_types, not_limited_by_draining, with_rates
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
@@ -18,6 +19,7 @@ from fluid.chains.loss import stationary_law
 from fluid.simulation.loss.policies.static import configurations
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import feasible
 from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Instance, additive, explicit
@@ -48,6 +50,13 @@ def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
     return sum(p for y, p in law.items() if y[j] >= n)
 
 
+def times_workload(instance: Instance, factor: Fraction) -> Instance:
+    """Return an instance with `factor` times its workload."""
+    if factor <= 0:
+        raise InputError(f"load: expected a number above 0, got {factor}")
+    return instance.with_workload([factor * rho for rho in instance.workload])
+
+
 @claim(
     "poisson-domination",
     "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L rho_j, "
@@ -56,19 +65,27 @@ def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
     source="Section 2",
     printed="Y_j is stochastically dominated by a variable whose stationary distribution is Poisson with mean L rho_j",
     evidence=Evidence.proved,
-    breaks=("the Poisson mean is half of it", "the system has twice the arrivals"),
+    controls={
+        "the Poisson mean is half of it": {"poisson": Fraction(1, 2)},
+        "the system has twice the arrivals": {"arrivals": Fraction(2)},
+    },
     proof="proofs.md#domination",
 )
-def poisson_domination(level: Level, broken: str) -> Outcome:
+def poisson_domination(
+    servers: int = 2,
+    load: Fraction = Fraction(1),
+    *,
+    poisson: Fraction = Fraction(1),
+    arrivals: Fraction = Fraction(1),
+) -> Outcome:
+    """Compare tails of exact laws, at `load` times the workloads; `poisson` and `arrivals` scale one side alone."""
     from scipy.special import pdtrc
 
-    servers, levels, worst = 2, 0, -1.0
+    levels, worst = 0, -1.0
     names = list(SMALL)[:2]  # preemption needs sizes, which listed configurations lack
     for name, rule in product(names, POLICIES):
-        instance = SMALL[name]
-        mean = [servers * float(rho) * (0.5 if broken.startswith("the Poisson") else 1.0) for rho in instance.workload]
-        if broken.startswith("the system"):
-            instance = instance.with_workload([2 * rho for rho in instance.workload])
+        instance = times_workload(SMALL[name], load * arrivals)
+        mean = [servers * float(load * poisson * rho) for rho in SMALL[name].workload]
         law = stationary_law(policy(rule), instance, servers, _options(rule, instance)).totals()
         for j in range(len(instance.types)):
             most = max(y[j] for y in law)
@@ -153,6 +170,19 @@ class _Process:
         return min(exact), max(exact)
 
 
+@lru_cache(maxsize=32)
+def best_reward(instance: Instance, servers: int) -> tuple[Fraction, Fraction]:
+    """Return exact bounds on the mean reward of the best policy; the claim and its controls share the values."""
+    return _Process(instance, servers).bounds()
+
+
+@lru_cache(maxsize=32)
+def known_reward(instance: Instance, servers: int, rules: tuple[str, ...]) -> float:
+    """Return the largest mean reward of policies by name, in their exact laws."""
+    laws = (stationary_law(policy(rule), instance, servers, _options(rule, instance)) for rule in rules)
+    return max(law.reward for law in laws) * servers
+
+
 @claim(
     "upper-bound-lp",
     "No policy earns more than the static program with the workload L rho. Beside the proof, on one to three servers "
@@ -162,26 +192,34 @@ class _Process:
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
     evidence=Evidence.proved,
-    breaks=("the program has half of the workload", "rewards of the process are doubled"),
+    full={"servers": 4},
+    tiny={"servers": 2},
+    controls={
+        "the program has half of the workload": {"offered": Fraction(1, 2)},
+        "rewards of the process are doubled": {"rewards": 2},
+    },
     proof="proofs.md#static-bound",
 )
-def upper_bound_lp(level: Level, broken: str) -> Outcome:
-    """Bound the best policy from both sides, and compare it with the program."""
+def upper_bound_lp(
+    servers: int = 3, load: Fraction = Fraction(1), *, offered: Fraction = Fraction(1), rewards: int = 1
+) -> Outcome:
+    """Bound the best policy from both sides on 1 to `servers` servers, and compare it with the program.
+
+    The program has `offered` times the workload of the process, the process `rewards` times the rewards.
+    """
+    expect_number(servers, "servers", 2)
     above, widest, below, shown = [], Fraction(0), [], []
-    for (name, instance), servers in product(SMALL.items(), range(1, 4 if level is Level.quick else 5)):
-        dear = instance.with_rewards([2 * u for u in instance.rewards]) if broken.startswith("rewards") else instance
-        low, high = _Process(dear, servers).bounds()
-        part = Fraction(1, 2) if broken.startswith("the program has") else 1
-        offered = instance.with_workload([part * rho for rho in instance.workload])
-        bound = servers * optimal_assignment(offered).reward
-        above.append(bound - high)
+    for (name, small), count in product(SMALL.items(), range(1, servers + 1)):
+        instance = times_workload(small, load)
+        low, high = best_reward(instance.with_rewards([rewards * u for u in instance.rewards]), count)
+        program = count * optimal_assignment(times_workload(instance, offered)).reward
+        above.append(program - high)
         widest = max(widest, high - low)
-        if servers == 2:
-            rules = [rule for rule in POLICIES if rule != "dra-preemption" or name != "three types"]  # that needs sizes
-            laws = [stationary_law(policy(rule), instance, 2, _options(rule, instance)) for rule in rules]
-            best = max(law.reward for law in laws) * servers
+        if count == 2:
+            sized = name != "three types"  # preemption needs sizes
+            best = known_reward(instance, count, tuple(rule for rule in POLICIES if sized or rule != "dra-preemption"))
             below.append(float(high) - best)
-            shown.append(f"{name}: program {float(bound):.4f}, best policy {float(high):.4f}, best known {best:.4f}")
+            shown.append(f"{name}: program {float(program):.4f}, best policy {float(high):.4f}, best known {best:.4f}")
     computed = (
         f"{len(above)} systems, least margin of the program {float(min(above)):.4f}; best policy known to "
         f"{float(widest):.1e}; two servers: {'; '.join(shown)}"
@@ -197,6 +235,34 @@ def _blocking(load: float, slots: int) -> float:
     return refused
 
 
+def reserved_slots(instance: Instance, servers: int) -> list[int]:
+    """Return the slots of each type that static reservation has on all servers."""
+    slots: list[int] = configurations(Setting(instance, servers)).sum(axis=0).tolist()
+    return slots
+
+
+def slots_of_another_workload(instance: Instance, servers: int) -> list[int]:
+    """Return the slots that are reserved for workloads times 1/2, 1, 3/2, ..."""
+    workload = [rho * (n + 1) / 2 for n, rho in enumerate(instance.workload)]
+    return reserved_slots(instance.with_workload(workload), servers)
+
+
+def slots_without_a_fiftieth(instance: Instance, servers: int) -> list[int]:
+    """Return the slots of each type but one in fifty."""
+    return [n - n // 50 for n in reserved_slots(instance, servers)]
+
+
+def erlang_reward(
+    instance: Instance, servers: int, slots: Callable[[Instance, int], list[int]] = reserved_slots
+) -> float:
+    """Return the mean reward per server of static reservation: an Erlang system for each type."""
+    reward = 0.0
+    for t, n in zip(instance.types, slots(instance, servers), strict=True):
+        load = servers * float(t.workload)
+        reward += float(t.reward) * load * (1 - _blocking(load, n)) if load else 0.0
+    return reward / servers
+
+
 @claim(
     "static-limit",
     "Static reservation of the optimal assignment earns the optimum as the number of servers grows: by Erlang's "
@@ -206,43 +272,34 @@ def _blocking(load: float, slots: int) -> float:
     source="Section 3",
     printed="static reservation is asymptotically optimal: its normalized reward tends to U*",
     evidence=Evidence.numeric,
-    breaks=("slots are reserved for another workload", "one slot in fifty is missing"),
+    full={"servers": 160_000},
+    tiny={"servers": 16_000},
+    controls={
+        "slots are reserved for another workload": {"slots": slots_of_another_workload},
+        "one slot in fifty is missing": {"slots": slots_without_a_fiftieth},
+    },
 )
-def static_limit(level: Level, broken: str) -> Outcome:
+def static_limit(
+    servers: int = 40_000, within: float = 0.01, *, slots: Callable[[Instance, int], list[int]] = reserved_slots
+) -> Outcome:
+    """Compare the gaps at a quarter of the servers and at all of them, where it is below the part `within` of U*."""
+    expect_number(servers, "servers", 4)
     systems = {"four VM types": four_types(), "tight": FIVE_AND_SEVEN}
     systems |= {name: instance for name, instance in not_limited_by_draining().items() if name.startswith("random")}
-    largest = 40_000 if level is Level.quick else 160_000
     factors, gaps, shown = [], [], []
     for name, instance in list(systems.items())[:4]:
         best = float(solve(instance).optimal.reward)
-        smaller, gap = (best - erlang_reward(instance, servers, broken) for servers in (largest // 4, largest))
-        factors.append(smaller / gap if gap else 0.0)  # 2 for a gap that falls like L^-1/2
+        earlier, gap = (best - erlang_reward(instance, count, slots) for count in (servers // 4, servers))
+        factors.append(earlier / gap if gap else 0.0)  # 2 for a gap that falls like L^-1/2
         gaps.append(gap / best)
         shown.append(f"{name} {gaps[-1]:.5f}")
-    worst = 0.0
-    for instance in SMALL.values():
-        law = stationary_law(policy("static"), instance, 2)
-        worst = max(worst, abs(law.reward - erlang_reward(instance, 2)))
+    laws = [(stationary_law(policy("static"), instance, 2), instance) for instance in SMALL.values()]
+    worst = max(abs(law.reward - erlang_reward(instance, 2)) for law, instance in laws)
     computed = (
-        f"gap at L = {largest:,} as a part of U*: {', '.join(shown)}; factors of a fourfold L {min(factors):.3f} to "
+        f"gap at L = {servers:,} as a part of U*: {', '.join(shown)}; factors of a fourfold L {min(factors):.3f} to "
         f"{max(factors):.3f}; formula and exact law differ by {worst:.1e}"
     )
-    return Outcome(computed, min(factors) > 1.8 and max(factors) < 2.2 and max(gaps) < 0.01 and worst < 1e-9)
-
-
-def erlang_reward(instance: Instance, servers: int, broken: str = "") -> float:
-    """Return the mean reward per server of static reservation: an Erlang system for each type."""
-    planned = instance
-    if broken.startswith("slots"):
-        planned = instance.with_workload([rho * (n + 1) / 2 for n, rho in enumerate(instance.workload)])
-    slots = configurations(Setting(planned, servers)).sum(axis=0).tolist()
-    if broken.startswith("one slot"):
-        slots = [n - n // 50 for n in slots]
-    reward = 0.0
-    for t, n in zip(instance.types, slots, strict=True):
-        load = servers * float(t.workload)
-        reward += float(t.reward) * load * (1 - _blocking(load, n)) if load else 0.0
-    return reward / servers
+    return Outcome(computed, min(factors) > 1.8 and max(factors) < 2.2 and max(gaps) < within and worst < 1e-9)
 
 
 @drawing("Static reservation: what it lacks of the optimum, by Erlang's formula", "static-limit")

@@ -76,29 +76,29 @@ def literal_in_pools(
 
 def joined(stages: list[list[tuple[Configuration, int]]]) -> list[dict[int, tuple[Configuration, int]]]:
     """Count what a pool has of one configuration at its first stage."""
-    made: list[dict[int, tuple[Configuration, int]]] = [{} for _ in stages]
+    counted: list[dict[int, tuple[Configuration, int]]] = [{} for _ in stages]
     for i, stage in enumerate(stages):
         for p, (k, used) in enumerate(stage):
-            first = next((e for e in range(i) if made[e].get(p, (None, 0))[0] == k), None)
+            first = next((e for e in range(i) if counted[e].get(p, (None, 0))[0] == k), None)
             if first is None:
-                made[i][p] = (k, used)
+                counted[i][p] = (k, used)
             else:
-                made[first][p] = (k, made[first][p][1] + used)
-    return made
+                counted[first][p] = (k, counted[first][p][1] + used)
+    return counted
 
 
 def literal_placement(instance: Instance, jobs: list[float], servers: int) -> list[tuple[Configuration, int]]:
     """Algorithm 1 on real numbers of jobs."""
     space, rewards = instance.pools[0].space, instance.rewards
-    left, types, stages = servers, set(range(len(jobs))), []
+    remaining, types, stages = servers, set(range(len(jobs))), []
     residual = list(jobs)
     while types:
         k = max_reward(space, rewards, types)
         need = {j: ceil(max(residual[j], 0) / k[j]) for j in sorted(types) if k[j]}
-        used = min(left, *need.values())
+        used = min(remaining, *need.values())
         stages.append((k, used))
         residual = [r - used * slots for r, slots in zip(residual, k, strict=True)]
-        left -= used
+        remaining -= used
         types -= {min(need, key=lambda j: (need[j], j))}
     return stages
 
@@ -207,25 +207,25 @@ class Referee:
         self.rank = dict.fromkeys(range(len(self.jobs)), self.types + 1)
         self.unmatched = [self.types + 1] * len(self.sizes)
         for i, p, k, wanted in self.stages(jobs):
-            mine = self.order.setdefault((p, k), [])
-            if len(mine) <= wanted:
-                newest = [s for s in self.listed(state, p, k) if s not in mine]
+            members = self.order.setdefault((p, k), [])
+            if len(members) <= wanted:
+                newest = [s for s in self.listed(state, p, k) if s not in members]
                 for server in reversed(newest):
                     assert self.pool[server] == p, "a server of another pool"
-                    assert len(mine) < wanted, "assigned beyond the target"
+                    assert len(members) < wanted, "assigned beyond the target"
                     assert not any(self.jobs[server]), "reassigned a server with jobs"
                     assert self.rank[server] == self.types + 1, "reassigned a ranked server"
                     self.order[self.configuration(server)].remove(server)
-                    mine.insert(0, server)
-                for server in mine:
+                    members.insert(0, server)
+                for server in members:
                     self.rank[server] = i
-                if len(mine) < wanted:
+                if len(members) < wanted:
                     open_to = [s for s, r in self.rank.items() if r == self.types + 1 and self.pool[s] == p]
                     free = [s for s in open_to if not any(self.jobs[s])]
                     assert not free, "stopped short of the target beside an empty server"
                     self.unmatched[p] = min(self.unmatched[p], i)
             else:
-                for server in mine[len(mine) - wanted :]:
+                for server in members[len(members) - wanted :]:
                     self.rank[server] = i
         for server, k in enumerate(now):
             assert server in self.order[self.pool[server], k], "a server changed hands outside CRA"
@@ -243,11 +243,11 @@ class Referee:
         rows = np.flatnonzero((state.configurations == k).all(axis=1) & (state.owner == p))
         if not len(rows):
             return []
-        found, server = [], int(state.newest[int(rows[0])])
+        servers, server = [], int(state.newest[int(rows[0])])
         while server >= 0:
-            found.append(server)
+            servers.append(server)
             server = int(state.rows[server, OLDER])
-        return found
+        return servers
 
     def compare(self, state: Any) -> None:
         """All that both know."""
