@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import ceil, log
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.decisions import FRESH_SEED, Decisions
+from bounds.claims import Evidence, Outcome, claim
+from bounds.results.decisions import ALARM, FRESH_SEED, Decisions
 from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import SEED, shown, simulated, spent
 from bounds.results.throughput.queues import greatest_workload, slopes, vqs_contents
@@ -28,6 +29,7 @@ from fluid.simulation.slotted.sizes import discrete as size_classes
 from fluid.simulation.slotted.sizes import size_law
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.statistics import Interval
+from theory.errors import InputError, expect_number
 from theory.numbers import text, total
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import adversarial_law
@@ -57,12 +59,15 @@ def offered(load: Load, slots: int) -> SlottedScenario:
     return SlottedScenario(sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options)
 
 
-def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int) -> Outcome:
+def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, replications: int, seed: int) -> Outcome:
     """Return whether the queue of a policy is settled on each load."""
+    expect_number(replications, "replications", 2)
+    if any(load.workload <= 0 for load in loads):
+        raise InputError("share: expected more than 0")
     decisions, rates, results = Decisions(len(loads)), [], []
     for load in loads:
         scenario = offered(load, slots)
-        result = simulated(policy, scenario, 12, seed)
+        result = simulated(policy, scenario, replications, seed)
         growth, rate = decisions.growth(result), scenario.rate
         rates.append(Interval(growth.mean / rate, growth.low / rate, growth.high / rate, growth.level, growth.samples))
         results.append(result)
@@ -71,9 +76,15 @@ def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int)
     return Outcome(computed, all(rate.high < LOST for rate in rates))
 
 
-def _slots(quick: int, full: int, level: Level, broken: str) -> int:
-    """Return how long to simulate; a broken claim fails in less time."""
-    return quick // 4 if broken else quick if level is Level.quick else full
+def chosen_laws(sizes: tuple[Fraction, ...], weights: tuple[Fraction, ...]) -> dict[str, Law]:
+    """Return the law of sizes that a reader chose, equally likely without weights; none where there are no sizes."""
+    if not sizes:
+        return {}
+    likely = weights or (Fraction(1),) * len(sizes)
+    if len(likely) != len(sizes) or min(sizes) <= 0 or max(sizes) > 1 or min(likely) <= 0:
+        raise InputError("sizes, weights: expected sizes of at most 1 with as many weights, all more than 0")
+    shares = (weight / total(likely) for weight in likely)
+    return {" and ".join(map(text, sizes)): discrete(dict(zip(sizes, shares, strict=True)))}
 
 
 def maximum(law: Law) -> Fraction:
@@ -81,11 +92,16 @@ def maximum(law: Law) -> Fraction:
     return bracket(law).lower
 
 
-BLOCKING = discrete({"1/50": "5/6", "1": "1/6"})
-"""Many small jobs and some that fill a server: a large one at the head of a first-in-first-out queue blocks them."""
+def blocking(size: str) -> dict[str, tuple[Fraction, ...]]:
+    """Return sizes and weights of many small jobs and some that fill a server.
+
+    A large one at the head of a first-in-first-out queue blocks the small ones.
+    """
+    return {"sizes": (Fraction(size), Fraction(1)), "weights": (Fraction(5), Fraction(1))}
+
 
 FIVE_LAWS = {
-    "1/50 and 1": BLOCKING,
+    "1/50 and 1": discrete({"1/50": "5/6", "1": "1/6"}),
     "2/5 and 3/5": discrete({"2/5": "1/2", "3/5": "1/2"}),
     "1/5 and 1/2": discrete({"1/5": "2/3", "1/2": "1/3"}),
     "51/100": discrete({"51/100": 1}),
@@ -101,35 +117,56 @@ FIVE_LAWS = {
     source="Theorem 2",
     printed="BF-J/S can achieve at least 1/2 of the maximum supportable workload, for any least size u > 0",
     evidence=Evidence.statistical,
-    breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
+    tiny={"slots": 20_000},
+    full={"slots": 400_000},
+    controls={
+        "first in, first out by First-Fit": {"policy": "fifo-ff", **blocking("1/50")},
+        "1.03 of the maximum workload": {"share": Fraction(103, 100), "slots": 10_000},
+    },
 )
-def theorem_2(level: Level, broken: str) -> Outcome:
-    share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else Fraction(49, 100)
-    cases = product(FIVE_LAWS.items(), (1, 3))
-    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers) for (name, law), servers in cases]
-    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
-    return _settled(policy, loads, _slots(40_000, 400_000, level, ""), SEED)
+def theorem_2(
+    share: Fraction = Fraction(49, 100),
+    servers: tuple[int, ...] = (1, 3),
+    sizes: tuple[Fraction, ...] = (),
+    weights: tuple[Fraction, ...] = (),
+    slots: int = 40_000,
+    replications: int = 12,
+    *,
+    policy: str = "bf-js",
+) -> Outcome:
+    """Simulate at a share of the maximum on the five laws, or on the law of sizes that is given."""
+    laws = chosen_laws(sizes, weights) or FIVE_LAWS
+    return _settled(policy, loads_at(share, laws, servers), slots, replications, SEED)
+
+
+def loads_at(
+    share: Fraction, laws: Mapping[str, Law], servers: tuple[int, ...], partition: int | None = None
+) -> list[Load]:
+    """Return the loads at a share of the maximum workload of each law, on each number of servers."""
+    return [
+        Load(f"{name} on {L}", law, share * maximum(law), L, partition)
+        for (name, law), L in product(laws.items(), servers)
+    ]
+
+
+THREE_SIZES = (Fraction(51, 100), Fraction(26, 100), Fraction(23, 100))
 
 
 def adversarial_laws() -> dict[str, Law]:
     """Return a law on which upper-rounded virtual queues keep just 2/3 of the maximum, and two others."""
     return {
         "halves": adversarial_law(universal_partition(3)),
-        "three sizes": discrete({"51/100": "1/3", "26/100": "1/3", "23/100": "1/3"}),
+        "three sizes": discrete(dict.fromkeys(THREE_SIZES, Fraction(1, 3))),
         "13/100": discrete({"13/100": 1}),
     }
 
 
-def _without_pairs() -> Policy:
-    """Return VQS on K_RED without its pairs, but for the last, with which jobs of queue 1 are served alone."""
-
-    def prepare(setting: SlottedSetting) -> Any:
-        state = VQS.prepare(setting)
-        chosen = state.table[:, 0] == 0
-        chosen[-1] = True
-        return state._replace(table=state.table[chosen])
-
-    return replace(VQS, prepare=prepare)
+def _prepared_without_pairs(setting: SlottedSetting) -> Any:
+    """Prepare VQS on K_RED without its pairs, but for the last, with which jobs of queue 1 are served alone."""
+    state = VQS.prepare(setting)
+    chosen = state.table[:, 0] == 0
+    chosen[-1] = True
+    return state._replace(table=state.table[chosen])
 
 
 TWO_THIRDS = Fraction(2, 3)
@@ -144,18 +181,32 @@ NEAR = Fraction(97, 100)
     source="Theorem 3",
     printed="VQS achieves at least 2/3 of the optimal workload rho*, if arriving jobs have sizes greater than 1/2^J",
     evidence=Evidence.statistical,
-    breaks=("1.06 x 2/3 of the maximum workload", "J = 2 for jobs of 13/100", "K_RED without its pairs"),
+    tiny={"share": TWO_THIRDS * Fraction(9, 10), "slots": 60_000},
+    full={"slots": 4_000_000},
+    controls={
+        "1.06 x 2/3 of the maximum workload": {"share": TWO_THIRDS * Fraction(106, 100)},
+        "J = 2 for jobs of 13/100": {"partition": 2},
+        "K_RED without its pairs": {
+            "policy": replace(VQS, prepare=_prepared_without_pairs),
+            "sizes": THREE_SIZES,  # it carries 36/19 jobs a server of them, less than 0.97 x 2
+            "share": TWO_THIRDS * NEAR,
+        },
+    },
 )
-def theorem_3(level: Level, broken: str) -> Outcome:
-    share = TWO_THIRDS * (Fraction(106, 100) if broken.startswith("1.06") else NEAR)
-    cases, J = product(adversarial_laws().items(), (1, 2)), 2 if broken.startswith("J = 2") else None
-    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers, J) for (name, law), servers in cases]
-    if broken == "K_RED without its pairs":
-        return _settled(_without_pairs(), loads, _slots(200_000, 4_000_000, level, ""), FRESH_SEED)
-    return _settled("vqs", loads, _slots(200_000, 4_000_000, level, broken), FRESH_SEED)
-
-
-BESIDE = "VQS-BF, which fills up what is left of a server"
+def theorem_3(
+    share: Fraction = TWO_THIRDS * NEAR,
+    servers: tuple[int, ...] = (1, 2),
+    sizes: tuple[Fraction, ...] = (),
+    weights: tuple[Fraction, ...] = (),
+    slots: int = 200_000,
+    replications: int = 12,
+    *,
+    policy: Policy | str = "vqs",
+    partition: int | None = None,
+) -> Outcome:
+    """Simulate at a share of the maximum on the three laws, or on the law of sizes that is given."""
+    laws = chosen_laws(sizes, weights) or adversarial_laws()
+    return _settled(policy, loads_at(share, laws, servers, partition), slots, replications, FRESH_SEED)
 
 
 @claim(
@@ -169,34 +220,47 @@ BESIDE = "VQS-BF, which fills up what is left of a server"
     source="Theorem 3",
     printed="VQS achieves at least 2/3 of rho*; by Section VII-A.1 no more, for sizes 0.4 and 0.6",
     evidence=Evidence.statistical,
-    breaks=(BESIDE, "z = 0.97", "weights 1/2 and 3/4"),
+    tiny={"z": Fraction(12, 10), "slots": 40_000, "replications": 12},
+    full={"slots": 2_000_000},
+    controls={
+        "VQS-BF, which fills up what is left of a server": {"policy": "vqs-bf"},
+        "z = 0.97": {"z": Fraction(97, 100)},
+        "weights 1/2 and 3/4": {"weights": (Fraction(1, 2), Fraction(3, 4))},
+    },
 )
-def theorem_3_no_more(level: Level, broken: str) -> Outcome:
-    law, z = adversarial_laws()["halves"], Fraction(97, 100) if broken.startswith("z") else Fraction(106, 100)
-    weights = (Fraction(1, 2), Fraction(3, 4) if broken.startswith("weights") else Fraction(1))
+def theorem_3_no_more(
+    z: Fraction = Fraction(106, 100),
+    servers: tuple[int, ...] = (1, 2),
+    slots: int = 200_000,
+    replications: int = 16,
+    *,
+    policy: str = "vqs",
+    weights: tuple[Fraction, Fraction] = (Fraction(1, 2), Fraction(1)),
+) -> Outcome:
+    """Weigh what a server can hold, and simulate at z times what it carries by that."""
+    expect_number(replications, "replications", 2)
+    law = adversarial_laws()["halves"]
     small, large = (size for size, _ in law.atoms)
     contents = vqs_contents((small, large), 3)
     heaviest = max(a * weights[0] + b * weights[1] for a, b in contents)
-    coming = total(weights) / 2  # weight of a job, on average
-    at_most = heaviest / coming  # jobs a server, by weight
-    exact = at_most == greatest_workload(contents) == TWO_THIRDS * maximum(law)
-    decisions, rates, results = Decisions(2), [], []
-    slots = _slots(200_000, 2_000_000, level, "")
-    for servers in (1, 2):
-        scenario = replace(
-            offered(Load("halves", law, z * at_most, servers), slots), group=(0, 1), names=("5/12", "7/12")
+    at_most = heaviest / (total(weights) / 2)  # jobs a server, by weight; half of the weights comes with a job
+    good = at_most == greatest_workload(contents) == TWO_THIRDS * maximum(law)
+    decisions, rates, results = Decisions(len(servers)), [], []
+    for number in servers:
+        scenario = offered(Load("halves", law, z * at_most, number), slots)
+        results.append(
+            simulated(policy, replace(scenario, group=(0, 1), names=("5/12", "7/12")), replications, FRESH_SEED)
         )
-        results.append(simulated("vqs-bf" if broken == BESIDE else "vqs", scenario, 16, FRESH_SEED))
         rate = slopes(results[-1], decisions, lambda run: run.waiting @ np.array(weights, float))
-        least = 0.06 * servers / 10 * float(heaviest)
-        exact &= rate.low > least / 2 and rate.high > least
-        rates.append(f"{shown(rate)} on {servers}, at least {least:.3g}")
+        least = float((z - 1) * number / 10 * heaviest)  # (z - 1) mu L, mu = 1/10
+        good &= bool(rate.low > max(0.0, least / 2) and rate.high > least)
+        rates.append(f"{shown(rate)} on {number}, at least {least:.3g}")
     computed = (
         f"contents weigh {text(heaviest)} at most, which is {text(at_most)} jobs a server of {text(maximum(law))}; "
         f"growth of the weight a slot at {text(z)} of it: {', '.join(rates)}; "
         f"{spent(decisions, *results, seed=FRESH_SEED)}"
     )
-    return Outcome(computed, bool(exact))
+    return Outcome(computed, good)
 
 
 @claim(
@@ -207,20 +271,35 @@ def theorem_3_no_more(level: Level, broken: str) -> Outcome:
     source="Theorem 4",
     printed="VQS-BF achieves at least 2/3 rho*; (1 - eps) 2/3 rho* if J is chosen such that F(1/2^J) < eps",
     evidence=Evidence.statistical,
-    breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
+    tiny={"share": TWO_THIRDS * Fraction(9, 10), "slots": 40_000, "replications": 14},
+    full={"slots": 2_000_000},
+    controls={
+        "first in, first out by First-Fit": {"policy": "fifo-ff", **blocking("1/10")},
+        "1.03 of the maximum workload": {"share": Fraction(103, 100), "slots": 20_000},
+    },
 )
-def theorem_4(level: Level, broken: str) -> Outcome:
-    epsilon, small = Fraction(1, 5), uniform(0, "1/4")
+def theorem_4(
+    share: Fraction = TWO_THIRDS * NEAR,
+    epsilon: Fraction = Fraction(1, 5),
+    servers: tuple[int, ...] = (1, 2),
+    sizes: tuple[Fraction, ...] = (),
+    weights: tuple[Fraction, ...] = (),
+    slots: int = 100_000,
+    replications: int = 12,
+    *,
+    policy: str = "vqs-bf",
+) -> Outcome:
+    """Simulate at a share of the maximum on the four laws, or on the one given, and at 1 - eps of it on (0, 1/4]."""
+    if not Fraction(1, 10**6) <= epsilon < 1:
+        raise InputError(f"epsilon: expected a number from 1e-6 to below 1, got {text(epsilon)}")
+    small = uniform(0, "1/4")
     J = least_J(small, epsilon)
-    assert J == 5
-    laws = {**adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
-    share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else TWO_THIRDS * NEAR
+    laws = chosen_laws(sizes, weights) or {**adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
     loads = []
-    for servers in (1, 2):
-        loads += [Load(f"{name} on {servers}", law, share * maximum(law), servers) for name, law in laws.items()]
-        loads.append(Load(f"uniform on {servers}", small, share * (1 - epsilon) * maximum(small), servers, J))
-    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "vqs-bf"
-    return _settled(policy, loads, _slots(100_000, 2_000_000, level, broken), FRESH_SEED)
+    for L in servers:
+        loads += loads_at(share, laws, (L,))
+        loads += loads_at(share * (1 - epsilon), {"uniform": small}, (L,), J)
+    return _settled(policy, loads, slots, replications, FRESH_SEED)
 
 
 @drawing(
@@ -258,7 +337,6 @@ CROWDS = (
 """Jobs that are there before the others and make servers start badly, and the sizes of the stock, in twentieths."""
 
 UNIT = 20
-MU, SERVERS, SLOTS, RISK = 0.9, 2, 100, 0.1  # the service rate, L, N_2 and epsilon_1 of Lemma 1
 
 
 def least_n_1(risk: float, servers: int, rate: float, most_jobs: int) -> int:
@@ -282,22 +360,45 @@ def slots_below_half(log_of_events: Any, sizes: Any, servers: int, slots: int) -
     return [int(below) for below in (2 * used < UNIT).sum(axis=1)]
 
 
+@dataclass(frozen=True)
+class Watch:
+    """The setting of Lemma 1: mu, L, N_2, the size of the stock in parts of L N_2, and the number of runs."""
+
+    rate: float
+    servers: int
+    slots: int
+    stock: float
+    runs: int
+
+
+@lru_cache(maxsize=32)
+def _worst_slots(policy: str, place: int, watch: Watch) -> list[int]:
+    """Return for each run from a crowd the most slots that a server is badly filled; cached for the controls."""
+    first, stock = CROWDS[place]
+    generator, worst = np.random.default_rng(place), []
+    for _ in range(watch.runs):
+        run = _watched(policy, first, stock, watch, generator)
+        rows = run.measures.log[: int(run.measures.logged[0])]
+        worst.append(max(slots_below_half(rows, run.scenario.law.sizes, watch.servers, watch.slots)))
+    return worst
+
+
 def _watched(
-    policy: str, first: tuple[int, ...], stock: tuple[int, ...], size: float, generator: np.random.Generator
+    policy: str, first: tuple[int, ...], stock: tuple[int, ...], watch: Watch, generator: np.random.Generator
 ) -> Run:
     """Run a policy from a stock of at least a total size, in equal numbers and shuffled, for N_2 slots.
 
     One more job of the stock comes a slot.
     """
     kinds = sorted({*first, *stock})
-    each = ceil(size / sum(stock) * UNIT) + 1
+    each = ceil(watch.servers * watch.slots * watch.stock / sum(stock) * UNIT) + 1
     waiting = [*first, *generator.permutation(np.repeat(stock, each)).tolist()]
-    later = generator.choice(stock, SLOTS).tolist()
+    later = generator.choice(stock, watch.slots).tolist()
     types = np.searchsorted(kinds, [*waiting, *later]).astype(np.int32)
-    times = np.concatenate([np.zeros(len(waiting), np.int64), np.arange(1, SLOTS + 1)])
+    times = np.concatenate([np.zeros(len(waiting), np.int64), np.arange(1, watch.slots + 1)])
     law = size_classes({Fraction(kind, UNIT): 1 for kind in (*kinds, UNIT)})
-    jobs = JobList(times, types, generator.geometric(MU, len(types)))
-    scenario = SlottedScenario(law, SERVERS, SLOTS, 0, jobs=jobs, bins=1, log=8 * len(types))
+    jobs = JobList(times, types, generator.geometric(watch.rate, len(types)))
+    scenario = SlottedScenario(law, watch.servers, watch.slots, 0, jobs=jobs, bins=1, log=8 * len(types))
     return simulated(policy, scenario, 1).runs[0]
 
 
@@ -310,28 +411,45 @@ def _watched(
     source="Lemma 1",
     printed="P(E) > 1 - epsilon_1 if the queue is larger than 2 L N_2 and N_1 > log(epsilon_1 / L) / log(1 - mu^K_max)",
     evidence=Evidence.statistical,
-    breaks=("first in, first out by First-Fit", "N_1 is half of it", "the stock is L N_2 / 10"),
+    tiny={"risk": 0.2, "runs": 72},
+    full={"runs": 2000},
+    controls={
+        "first in, first out by First-Fit": {"policy": "fifo-ff"},
+        "N_1 is half of it": {"part": 0.5},
+        "the stock is L N_2 / 10": {"stock": 0.1},
+    },
 )
-def lemma_1(level: Level, broken: str) -> Outcome:
-    """Count the runs in which no server is badly filled too often, and test their share by the binomial law."""
+def lemma_1(
+    risk: float = 0.1,
+    rate: float = 0.9,
+    servers: int = 2,
+    slots: int = 100,
+    runs: int = 180,
+    *,
+    policy: str = "bf-js",
+    part: float = 1.0,
+    stock: float = 2.0,
+) -> Outcome:
+    """Count the runs in which no server is badly filled too often, and test their share by the binomial law.
+
+    `risk` is epsilon_1, `rate` mu, `servers` L and `slots` N_2; the stock is so many times L N_2.
+    """
     from scipy.special import bdtrc
 
-    decisions, runs = Decisions(len(CROWDS)), 180 if level is Level.quick else 2000
-    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
-    size = SERVERS * SLOTS * (0.1 if broken == "the stock is L N_2 / 10" else 2)
+    if not (0 < risk < 1 and 0.5 <= rate < 1):
+        raise InputError(f"risk, rate: expected 0 < risk < 1 and 0.5 <= rate < 1, got {risk:g} and {rate:g}")
+    expect_number(servers, "servers", 1)
+    expect_number(slots, "slots", 1)
+    # with fewer runs the test cannot decide, even if all are within N_1
+    expect_number(runs, "runs", ceil(log(ALARM / len(CROWDS)) / log(1 - risk)))
+    decisions = Decisions(len(CROWDS))
     good, parts = True, []
-    for place, (first, stock) in enumerate(CROWDS):
-        most_jobs = ceil(UNIT / min(*first, *stock))
-        allowed = least_n_1(RISK, SERVERS, MU, most_jobs)
-        allowed = allowed // 2 if broken == "N_1 is half of it" else allowed
-        generator = np.random.default_rng(place)
-        worst = []
-        for _ in range(runs):
-            run = _watched(policy, first, stock, size, generator)
-            rows = run.measures.log[: int(run.measures.logged[0])]
-            worst.append(max(slots_below_half(rows, run.scenario.law.sizes, SERVERS, SLOTS)))
-        inside = sum(slots <= allowed for slots in worst)
-        # so many runs or more would seldom be within N_1 were the chance just 1 - RISK
-        good &= bool(bdtrc(inside - 1, runs, 1 - RISK) <= 1 - decisions.level())
+    for place, (first, kinds) in enumerate(CROWDS):
+        most_jobs = ceil(UNIT / min(*first, *kinds))
+        allowed = int(part * least_n_1(risk, servers, rate, most_jobs))
+        worst = _worst_slots(policy, place, Watch(rate, servers, slots, stock, runs))
+        inside = sum(below <= allowed for below in worst)
+        # so many runs or more would seldom be within N_1 were the chance just 1 - risk
+        good &= bool(bdtrc(inside - 1, runs, 1 - risk) <= 1 - decisions.level())
         parts.append(f"{inside} of {runs} runs within N_1 = {allowed}, greatest {max(worst)} slots")
     return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))

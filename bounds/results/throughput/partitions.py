@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import random_law
 from bounds.results.reproduction import drawing, reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel, Span, Spans
+from theory.errors import InputError, expect_number
 from theory.exact.knapsack import max_weight, maximal
-from theory.instance import Additive
+from theory.instance import Additive, Configuration
 from theory.numbers import text, to_integers, total
 from theory.partition.bounding import bracket
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.guarantees import adversarial_law, guarantee
-from theory.partition.laws import discrete, uniform
+from theory.partition.laws import Law, discrete, uniform
 from theory.partition.rounded import supportable, upper_rounded
 from theory.partition.universal import (
     least_J,
@@ -28,15 +29,15 @@ from theory.partition.universal import (
 )
 
 HALF = Fraction(1, 2)
-PAIRS, THREES = "K_RED without its pairs", "K_RED without 3 2^(m-1) e_(2m+1)"
-"""Sets that are too small for Proposition 1."""
+MOST_J, MOST_J_OF_TABLES = 40, 14
+"""The largest J that a reader may ask for; tables of the exact knapsack have 3 2^J rows."""
 
 
-def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
+def greatest_reduced_weight(J: int, *, pairs: bool = True, threes: bool = True) -> Fraction:
     """Return the greatest <k, Q> over all configurations k of all refinements and all Q with K_RED Q <= 1.
 
-    `without` makes K_RED a wrong set: `PAIRS` leaves the configurations with a job of I_1 and another kind out of it,
-    `THREES` those of an odd queue alone. For fixed Q_1 = q the constraints are a box; a configuration of a refinement
+    Without `pairs`, the configurations with a job of I_1 and another kind, or `threes`, those of an odd queue alone,
+    K_RED is a wrong set. For fixed Q_1 = q the constraints are a box; a configuration of a refinement
     puts k_j jobs in I_j if sum k_j inf I_j is below 1, strictly, for no I_j holds its infimum. For fixed k the value is
     concave and piecewise linear in q, breaking where a minimum of the box does: so those q suffice, each an integer
     knapsack with units of 1/(3 2^J).
@@ -50,9 +51,9 @@ def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
     for q in breaks:
         corner = [Fraction(0)] * (2 * J)
         for m in range(J):
-            paired = m > 0 and without != PAIRS
+            paired = m > 0 and pairs
             corner[2 * m] = min(Fraction(1, 2**m), (1 - q) / (2**m // 3) if m > 1 and paired else Fraction(1))
-            alone = Fraction(2, 3 * 2**m) if without != THREES else Fraction(1)
+            alone = Fraction(2, 3 * 2**m) if threes else Fraction(1)
             corner[2 * m + 1] = min(alone, (1 - q) / 2 ** (m - 1) if paired else Fraction(1))
         corner[1] = q
         weights, scale = to_integers(corner)
@@ -70,7 +71,10 @@ def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
     source="Proposition 1",
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
     evidence=Evidence.formal,
-    breaks=(PAIRS, THREES),
+    controls={
+        "K_RED without its pairs": {"pairs": False},
+        "K_RED without 3 2^(m-1) e_(2m+1)": {"threes": False},
+    },
     theorems=(
         "Universal.universal_two_thirds",
         "Universal.sizes_feasible",
@@ -78,8 +82,10 @@ def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
         "Partition.universal_workloads",
     ),
 )
-def proposition_1(level: Level, broken: str) -> Outcome:
-    greatest = {J: greatest_reduced_weight(J, broken) for J in range(2, 13)}
+def proposition_1(deepest: int = 12, *, pairs: bool = True, threes: bool = True) -> Outcome:
+    """Decide the greatest weight for each J up to the deepest, on K_RED or without a part of it."""
+    expect_number(deepest, "deepest", 2, MOST_J_OF_TABLES)
+    greatest = {J: greatest_reduced_weight(J, pairs=pairs, threes=threes) for J in range(2, deepest + 1)}
     computed = ", ".join(f"J={J}: {text(value)}" for J, value in greatest.items())
     return Outcome(computed, all(value == Fraction(3, 2) for value in greatest.values()))
 
@@ -91,18 +97,20 @@ def proposition_1(level: Level, broken: str) -> Outcome:
     source="Proposition 1",
     printed="tightness of the 2/3 bound: the example with sizes 0.4 and 0.6",
     evidence=Evidence.formal,
-    breaks=("Q_2 = 2/3",),
+    controls={"Q_2 = 2/3": {"second": Fraction(2, 3)}},
     theorems=("Universal.universal_attained",),
 )
-def proposition_1_tight(level: Level, broken: str) -> Outcome:
-    second = Fraction(2, 3) if broken else HALF
-    good = True
-    for J in range(2, 13):
+def proposition_1_tight(
+    large: Fraction = Fraction(3, 5), small: Fraction = Fraction(2, 5), second: Fraction = HALF, deepest: int = 12
+) -> Outcome:
+    """Decide whether a pair of sizes is e_1 + e_2 and has weight 3/2 for Q_1 = 1 and Q_2 = `second`."""
+    expect_number(deepest, "deepest", 2, MOST_J)
+    good = large + small <= 1 and 1 + second == Fraction(3, 2)
+    for J in range(2, deepest + 1):
         good &= max(k[1] + k[2] * second for k in reduced_configurations(J)) == 1
         cells = universal_cells(J)
-        good &= cells[1][0] < Fraction(3, 5) <= cells[1][1] and cells[2][0] < Fraction(2, 5) <= cells[2][1]
-    computed = f"weight {text(1 + second)} against 1, J = 2..12"
-    return Outcome(computed, good and Fraction(3, 5) + Fraction(2, 5) <= 1)
+        good &= cells[1][0] < large <= cells[1][1] and cells[2][0] < small <= cells[2][1]
+    return Outcome(f"weight {text(1 + second)} against 1, J = 2..{deepest}", good)
 
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -131,6 +139,12 @@ def figure_2_panels(deepest: int) -> Sequence[Panel]:
     return (Spans("size (share of a server)", down, spans, xscale="log", ylabel="depth (J)", xticks=ticks),)
 
 
+def with_powers_alone(J: int) -> list[Configuration]:
+    """Return K_RED with 2^(m+1) jobs of an odd queue alone, where it has 3 2^(m-1)."""
+    rows = reduced_configurations(J)
+    return [tuple(n // 3 * 4 if sum(k) == n and n % 3 == 0 else n for n in k) for k in rows]
+
+
 @claim(
     "k-red",
     "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, and none is below "
@@ -138,23 +152,30 @@ def figure_2_panels(deepest: int) -> Sequence[Panel]:
     source="Equation (19)",
     printed="4J - 4 configurations, feasible for the upper-rounded queues",
     evidence=Evidence.proved,
-    breaks=("the capacity is lower by a third", "2^(m+1) jobs of an odd queue alone"),
+    controls={
+        "the capacity is lower by a third": {"capacity": Fraction(2, 3)},
+        "2^(m+1) jobs of an odd queue alone": {"configurations": with_powers_alone},
+    },
     proof="proofs.md#reduced-set",
 )
-def reduced_set(level: Level, broken: str) -> Outcome:
-    capacity = Fraction(2, 3) if broken == "the capacity is lower by a third" else Fraction(1)
+def reduced_set(
+    deepest: int = 12,
+    *,
+    capacity: Fraction = Fraction(1),
+    configurations: Callable[[int], list[Configuration]] = reduced_configurations,
+) -> Outcome:
+    """Count the configurations for each J, and find the largest and those below another."""
+    expect_number(deepest, "deepest", 2, MOST_J)
     counts, largest, below = [], Fraction(0), 0
-    for J in range(2, 13):
-        rows, sizes = reduced_configurations(J), universal_partition(J).upper
-        if broken == "2^(m+1) jobs of an odd queue alone":
-            rows = [tuple(n // 3 * 4 if sum(k) == n and n % 3 == 0 else n for n in k) for k in rows]
+    for J in range(2, deepest + 1):
+        rows, sizes = configurations(J), universal_partition(J).upper
         counts.append(len(set(rows)))
         largest = max(largest, *(total(n * size for n, size in zip(k, sizes, strict=True)) for k in rows))
         below += sum(k != o and all(a <= b for a, b in zip(k, o, strict=True)) for k in rows for o in rows)
-    good = counts == [4 * J - 4 for J in range(2, 13)] and largest <= capacity and not below
+    good = counts == [4 * J - 4 for J in range(2, deepest + 1)] and largest <= capacity and not below
     computed = (
-        f"J = 2..12: {', '.join(map(str, counts))} configurations, the largest of size {text(largest)} in a server of "
-        f"{text(capacity)}; {below} below another"
+        f"J = 2..{deepest}: {', '.join(map(str, counts))} configurations, the largest of size {text(largest)} in a "
+        f"server of {text(capacity)}; {below} below another"
     )
     return Outcome(computed, good)
 
@@ -179,14 +200,15 @@ def reduced() -> Sequence[Panel]:
     source="Section IV",
     printed="this partition can only achieve 1/2 of the optimal workload",
     evidence=Evidence.proved,
-    breaks=("cuts at two thirds of the powers",),
+    full={"deepest": 12},
+    controls={"cuts at two thirds of the powers": {"factor": Fraction(2, 3)}},
     proof="proofs.md#powers-of-two",
 )
-def powers_of_two(level: Level, broken: str) -> Outcome:
+def powers_of_two(deepest: int = 8, *, factor: Fraction = Fraction(1)) -> Outcome:
     """Decide by an integer knapsack for each J: the greatest sum of rounded sizes of jobs whose infima sum below 1."""
+    expect_number(deepest, "deepest", 1, MOST_J_OF_TABLES)
     ratios = {}
-    for J in range(1, 9 if level is Level.quick else 13):
-        factor = Fraction(2, 3) if broken else Fraction(1)
+    for J in range(1, deepest + 1):
         unit = 3 * 2**J
         lower = tuple((int(factor * unit / 2 ** (m + 1)),) for m in range(J))
         tops = [2 ** (J - m) for m in range(J)]
@@ -224,16 +246,21 @@ def powers() -> Sequence[Panel]:
     source="Section V-C",
     printed="the hull of only the first J configurations of K_RED contains all feasible configurations (of this cut)",
     evidence=Evidence.proved,
-    breaks=("only the first J - 1", "jobs above 1/2 are rounded up to 2/3"),
+    full={"deepest": 8},
+    controls={
+        "only the first J - 1": {"fewer": 1},
+        "jobs above 1/2 are rounded up to 2/3": {"largest": Fraction(2, 3)},
+    },
     proof="proofs.md#first-j-hull",
 )
-def first_j_hull(level: Level, broken: str) -> Outcome:
+def first_j_hull(deepest: int = 7, *, fewer: int = 0, largest: Fraction = Fraction(1)) -> Outcome:
+    """Mix the first J configurations, or fewer, where jobs above 1/2 are rounded up to the largest size."""
+    expect_number(deepest, "deepest", 2, 8)
     counts, outside = [], 0
-    for J in range(2, 8 if level is Level.quick else 9):
-        vertices = reduced_configurations(J)[: J - 1 if broken == "only the first J - 1" else J]
+    for J in range(2, deepest + 1):
+        vertices = reduced_configurations(J)[: J - fewer]
         unit = 3 * 2**J
-        tops = [unit // 2**m for m in range(J)]
-        tops[0] = unit * 2 // 3 if broken.startswith("jobs above") else unit
+        tops = [int(unit * largest), *(unit // 2**m for m in range(1, J))]
         rows = maximal(Additive(("size",), (unit,), tuple((top,) for top in tops), (Fraction(1, unit),))).tolist()
         counts.append(len(rows))
         unit = 2 ** (J - 1)  # all weights are multiples of its inverse
@@ -258,6 +285,11 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
     return partitions
 
 
+def law_of_tenths(_partition: Partition) -> Law:
+    """Return the law of sizes 2/5 and 3/5 that does not look at the partition."""
+    return discrete({Fraction(2, 5): HALF, Fraction(3, 5): HALF})
+
+
 @claim(
     "prop-2",
     "For every finite partition there is a law of two sizes 1/2 -+ eps on which its upper-rounded queues support at "
@@ -266,21 +298,27 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
     source="Proposition 2",
     printed="no finite partition achieves more than 2/3 for all laws",
     evidence=Evidence.formal,
-    breaks=("eps at a cut of the partition",),
+    full={"partitions": 300},
+    controls={"eps at a cut of the partition": {"law_against": law_of_tenths}},
     theorems=("Cells.finite_partitions_lose",),
 )
-def proposition_2(level: Level, broken: str) -> Outcome:
-    partitions = _partitions(random.Random(22), 20 if level is Level.quick else 300)
+def proposition_2(
+    cuts: tuple[Fraction, ...] = (),
+    partitions: int = 20,
+    *,
+    law_against: Callable[[Partition], Law] = adversarial_law,
+) -> Outcome:
+    """Make the law for one partition by its cuts, or for many that are drawn and three by name."""
+    if any(not 0 < cut < 1 for cut in cuts):
+        raise InputError(f"cuts: expected numbers between 0 and 1, got {', '.join(map(text, cuts))}")
+    tried = [by_cuts(cuts)] if cuts else _partitions(random.Random(22), partitions)
     worst = Fraction(0)
-    for partition in partitions:
-        law = adversarial_law(partition)
-        if broken:
-            law = discrete({HALF - Fraction(1, 10): HALF, HALF + Fraction(1, 10): HALF})
+    for partition in tried:
+        law = law_against(partition)
         best = supportable([size for size, _ in law.atoms], [p for _, p in law.atoms])
         assert best is not None
         worst = max(worst, upper_rounded(law, partition) / best.workload)
-    computed = f"{len(partitions)} partitions, greatest ratio {text(worst)}"
-    return Outcome(computed, worst <= Fraction(2, 3))
+    return Outcome(f"{len(tried)} partitions, greatest ratio {text(worst)}", worst <= Fraction(2, 3))
 
 
 @claim(
@@ -292,10 +330,10 @@ def proposition_2(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.number,
-    breaks=("(61) is evaluated at p = (1/3, 2/3)",),
+    controls={"(61) is evaluated at p = (1/3, 2/3)": {"p2": Fraction(2, 3)}},
 )
-def proposition_2_p2(level: Level, broken: str) -> Outcome:
-    p1, p2 = Fraction(1, 3), Fraction(2, 3) if broken else Fraction(1, 3)
+def proposition_2_p2(p1: Fraction = Fraction(1, 3), p2: Fraction = Fraction(1, 3)) -> Outcome:
+    """Evaluate (61) at the probabilities of the two sizes."""
     rho = 2 * min(2 * p1, p2)
     holds = p1 + p2 == 1 and rho == Fraction(4, 3)
     computed = f"sum {text(p1 + p2)}, rho at most {text(rho)}; p_2 = 2/3 gives 4/3"
@@ -311,18 +349,20 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.number,
-    breaks=("eps = 1/7",),
+    controls={"eps = 1/7": {"epsilon": Fraction(1, 7)}},
 )
-def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
-    epsilon = Fraction(1, 7) if broken else Fraction(1, 4)
+def proposition_2_epsilon(epsilon: Fraction = Fraction(1, 4), cut: Fraction = Fraction(3, 10)) -> Outcome:
+    """Compute the part of the maximum, two jobs a server, that cuts at `cut`, 1/2 and 4/5 support for 1/2 -+ eps."""
+    if not 0 < epsilon < HALF or not 0 < cut < HALF:
+        raise InputError(f"epsilon, cut: expected numbers between 0 and 1/2, got {text(epsilon)} and {text(cut)}")
 
-    def kept(eps: Fraction, cut: str = "3/10") -> Fraction:
+    def kept(eps: Fraction, first: Fraction) -> Fraction:
         law = discrete({HALF - eps: HALF, HALF + eps: HALF})
-        return upper_rounded(law, by_cuts([cut, "1/2", "4/5"])) / 2
+        return upper_rounded(law, by_cuts([first, HALF, Fraction(4, 5)])) / 2
 
-    ratio, edge = kept(epsilon), Fraction(1, 6)
-    above = kept(edge + Fraction(1, 1000), "1/3")  # beyond 1/6 three small jobs fit after rounding up to 1/3
-    assert kept(edge) <= Fraction(2, 3) < above
+    ratio, edge = kept(epsilon, cut), Fraction(1, 6)
+    above = kept(edge + Fraction(1, 1000), Fraction(1, 3))  # three small jobs fit after rounding up to 1/3
+    assert kept(edge, Fraction(3, 10)) <= Fraction(2, 3) < above
     computed = f"ratio {text(ratio)} at eps = {text(epsilon)}; {text(above)} just above 1/6, with a cut at 1/3"
     return Outcome(computed, ratio <= Fraction(2, 3))
 
@@ -334,26 +374,50 @@ def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
     source="Corollary 1",
     printed="VQS achieves at least (1 - eps) 2/3 of the optimal workload",
     evidence=Evidence.certified,
-    breaks=("J is too small by five", "(1 - eps) 5/6 for (1 - eps) 2/3"),
+    tiny={"laws": 1},
+    full={"laws": 60},
+    controls={
+        "J is too small by five": {"fewer": 5},
+        "(1 - eps) 5/6 for (1 - eps) 2/3": {"part": Fraction(5, 6)},
+    },
 )
-def corollary_1(level: Level, broken: str) -> Outcome:
+def corollary_1(
+    laws: int = 4,
+    epsilons: tuple[Fraction, ...] = (Fraction(1, 5), Fraction(1, 100)),
+    *,
+    fewer: int = 0,
+    part: Fraction = Fraction(2, 3),
+) -> Outcome:
+    """Compare what K_RED carries, for the least J or one that is smaller, with a part of (1 - eps) rho*."""
+    if not epsilons or any(not Fraction(1, 10**6) <= epsilon < 1 for epsilon in epsilons):
+        raise InputError(f"epsilons: expected numbers from 1e-6 to below 1, got {', '.join(map(text, epsilons))}")
     generator = random.Random(11)
-    laws = [uniform(0, 1), uniform(0, "1/10")]
-    laws += [random_law(generator, least=0) for _ in range(4 if level is Level.quick else 60)]
-    least = Fraction(10)
-    tried = 0
-    for law in laws:
+    tried = [uniform(0, 1), uniform(0, "1/10"), *(random_law(generator, least=0) for _ in range(laws))]
+    shares = []
+    for law in tried:
         best = bracket(law, Fraction(1, 20))
-        for epsilon in (Fraction(1, 5), Fraction(1, 100)):
+        for epsilon in epsilons:
             J = least_J(law, epsilon)
             assert J is not None
-            used = max(2, J - 5) if broken == "J is too small by five" else J
-            tried += 1
-            keeps = vqs_workload(law, J=used).workload / best.upper  # at most what VQS keeps of rho*
-            share = Fraction(2, 3) if broken != "(1 - eps) 5/6 for (1 - eps) 2/3" else Fraction(5, 6)
-            least = min(least, keeps / ((1 - epsilon) * share))
-    computed = f"{tried} cases, least share of the guarantee {float(least):.4f}"
-    return Outcome(computed, least >= 1)
+            carried = vqs_workload(law, J=max(2, J - fewer)).workload / best.upper  # at most what VQS keeps of rho*
+            shares.append(carried / ((1 - epsilon) * part))
+    least = min(shares)
+    return Outcome(f"{len(shares)} cases, least share of the guarantee {float(least):.4f}", least >= 1)
+
+
+def universal_cuts(J: int) -> list[Fraction]:
+    """Return the cuts of the universal partition, the greatest first."""
+    return [high for _, high in universal_cells(J)]
+
+
+def without_half(J: int) -> list[Fraction]:
+    """Return the cuts of the universal partition but 1/2."""
+    return [cut for cut in universal_cuts(J) if cut != HALF]
+
+
+def powers_alone(J: int) -> list[Fraction]:
+    """Return the cuts at powers of two alone."""
+    return universal_cuts(J)[::2]
 
 
 @claim(
@@ -364,16 +428,15 @@ def corollary_1(level: Level, broken: str) -> Outcome:
     source="Proposition 1",
     printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
     evidence=Evidence.proved,
-    breaks=("the cut at 1/2 is left out", "the cuts at 2/3 of the powers are left out"),
+    full={"deepest": 4},
+    controls={
+        "the cut at 1/2 is left out": {"cuts": without_half},
+        "the cuts at 2/3 of the powers are left out": {"cuts": powers_alone},
+    },
     proof="partitions.md#guarantee",
 )
-def universal_guarantee(level: Level, broken: str) -> Outcome:
-    ratios = []
-    for J in (2, 3) if level is Level.quick else (2, 3, 4):
-        cuts = [high for _, high in universal_cells(J)]
-        if broken == "the cut at 1/2 is left out":
-            cuts.remove(HALF)
-        elif broken:
-            cuts = cuts[::2]
-        ratios.append(guarantee(cuts, Fraction(1, 2**J)).ratio)
+def universal_guarantee(deepest: int = 3, *, cuts: Callable[[int], list[Fraction]] = universal_cuts) -> Outcome:
+    """Compute the exact guarantee of cuts for each J up to the deepest."""
+    expect_number(deepest, "deepest", 2, 5)
+    ratios = [guarantee(cuts(J), Fraction(1, 2**J)).ratio for J in range(2, deepest + 1)]
     return Outcome(", ".join(map(text, ratios)), all(ratio == Fraction(2, 3) for ratio in ratios))

@@ -6,14 +6,14 @@ interval lies below a small bound that the claim states. All intervals are at th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import NOTHING, Evidence, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, THIRD_FRESH_SEED, Decisions
 from bounds.results.reproduction import mean_queues_chart, reproduction
 from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
@@ -23,6 +23,7 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete, uniform
 from fluid.statistics import Interval, growth
+from theory.errors import InputError, expect_number
 from theory.instance import explicit
 from theory.numbers import text
 from theory.partition.bounding import bracket
@@ -33,14 +34,24 @@ from theory.region.membership import traffic_intensity
 HALF = Fraction(1, 2)
 SMALLER, LARGER = Fraction(2, 5), Fraction(3, 5)  # sizes of Section VII-A.1
 
-EXCESS = Fraction(6, 10_000)
-"""Growth of the queue of VQS there, and of Best-Fit's in Section VII-A.2, in jobs a slot.
 
-VQS at 0.014 jobs a slot: a part p of the time it serves two jobs of 2/5, else one of 3/5. The queues grow by
-0.007 - 0.02 p and 0.007 - 0.01 (1 - p). Weights stay equal, so the second grows twice as fast as the first:
-p = 0.34, and the queues grow by 0.0002 and 0.0004. Best-Fit in the configuration (2, 1): 0.0204 - 0.02 = 0.0004 and
-0.0102 - 0.01 = 0.0002.
-"""
+def growth_of_vqs(rate: float) -> tuple[float, float]:
+    """Return the growth of both queues under VQS in Section VII-A.1, in jobs a slot, above 1/75 jobs a slot.
+
+    A part p of the time it serves two jobs of 2/5, else one of 3/5, so the queues grow by rate / 2 - 0.02 p and
+    rate / 2 - 0.01 (1 - p). Weights stay equal, so the second grows twice as fast as the first: p = 10 rate + 0.2. At
+    0.014 jobs a slot the queues grow by 0.0002 and 0.0004.
+    """
+    first = rate / 2 - 0.02 * (10 * rate + 0.2)
+    return first, 2 * first
+
+
+def growth_of_best_fit(rate: float) -> tuple[float, float]:
+    """Return the growth of both queues of Section VII-A.2 where a server is caught in the configuration (2, 1).
+
+    At 0.0306 jobs a slot they grow by 0.0204 - 0.02 = 0.0004 and 0.0102 - 0.01 = 0.0002.
+    """
+    return 2 * rate / 3 - 0.02, rate / 3 - 0.01
 
 
 def slopes(
@@ -60,20 +71,23 @@ def waiting_size(run: Run) -> Any:
     return run.measures.load.sum(axis=1) / run.spans / run.scenario.law.capacity
 
 
-def first_example(rate: float, slots: int, sizes: tuple[Fraction, Fraction] = (SMALLER, LARGER)) -> SlottedScenario:
+def first_example(rate: float, slots: int, sizes: tuple[Fraction, ...] = (SMALLER, LARGER)) -> SlottedScenario:
     """Return the scenario of Section VII-A.1: two sizes equally likely, geometric service of mean 100."""
+    if len(set(sizes)) != 2:
+        raise InputError(f"sizes: expected two sizes, got {', '.join(map(text, sizes))}")
     law = discrete({sizes[0]: 1, sizes[1]: 1})
     return SlottedScenario(law, 1, slots, slots // 10, rate=rate, service=0.01)
 
 
-def vqs_contents(sizes: tuple[Fraction, Fraction], levels: int) -> list[tuple[int, int]]:
+def vqs_contents(sizes: tuple[Fraction, ...], levels: int) -> list[tuple[int, int]]:
     """Return what a server can hold of two sizes in different virtual queues, for each configuration of VQS.
 
     Rules (i) and (ii): one job of queue 1 in its reserved part, and as many of the other queue as fit the rest.
     """
     partition = universal_partition(levels)
     queues = [partition.queue_of(size) for size in sizes]
-    assert queues[0] != queues[1]
+    if queues[0] == queues[1]:
+        raise InputError(f"sizes: expected sizes of two virtual queues, got {', '.join(map(text, sizes))}")
     contents = []
     for k in reduced_configurations(levels):
         free = Fraction(1, 3) if k[1] else Fraction(1)
@@ -99,21 +113,32 @@ def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
     source="Section VII-A.1",
     printed="below 0.02 supportable; VQS unstable above 2/3 x 0.02, about 0.013; run at 0.014",
     evidence=Evidence.statistical,
-    breaks=("the sizes are 0.3 and 0.6", "0.0125 jobs a slot for 0.014"),
+    tiny={"rate": 0.016, "carried": 0.012, "slots": 300_000, "replications": 12},
+    full={"slots": 20_000_000},
+    controls={
+        "the sizes are 0.3 and 0.6": {"sizes": (Fraction(3, 10), LARGER)},
+        "0.0125 jobs a slot for 0.014": {"rate": 0.0125},
+    },
 )
-def example_vqs(level: Level, broken: str) -> Outcome:
-    sizes = (Fraction(3, 10), LARGER) if broken == "the sizes are 0.3 and 0.6" else (SMALLER, LARGER)
+def example_vqs(
+    rate: float = 0.014,
+    carried: float = 0.013,
+    sizes: tuple[Fraction, ...] = (SMALLER, LARGER),
+    slots: int = 4_000_000,
+    replications: int = 20,
+) -> Outcome:
+    """Compute both bounds, and simulate at a rate at which the queue is to grow and at one that VQS carries."""
+    expect_number(replications, "replications", 2)
+    scenarios = [first_example(jobs, slots, sizes) for jobs in (rate, carried)]
     most = bracket(exact_law(dict.fromkeys(sizes, HALF))).lower / 100
     bound = greatest_workload(vqs_contents(sizes, 2)) / 100
-    slots = 4_000_000 if level is Level.quick else 20_000_000
-    rates = (0.0125 if broken.startswith("0.0125") else 0.014, 0.013)
-    decisions = Decisions(2)
-    results = [simulated("vqs", first_example(rate, slots, sizes), 20) for rate in rates]
+    decisions, excess = Decisions(2), sum(growth_of_vqs(rate))
+    results = [simulated("vqs", scenario, replications) for scenario in scenarios]
     above, below = (decisions.growth(result) for result in results)
-    grows = above.low > 0 and above.holds(float(EXCESS)) and below.high < EXCESS / 20
+    grows = above.low > 0 and above.holds(excess) and below.high < excess / 20
     computed = (
         f"rates below {text(most)}, VQS below {text(bound)}; the queue of VQS grows by {shown(above)} a slot at "
-        f"{rates[0]}, {shown(below)} at {rates[1]}; {spent(decisions, *results)}"
+        f"{rate}, {shown(below)} at {carried}; {spent(decisions, *results)}"
     )
     return Outcome(computed, most == Fraction(1, 50) and bound == most * 2 / 3 and bool(grows))
 
@@ -121,10 +146,20 @@ def example_vqs(level: Level, broken: str) -> Outcome:
 FIRST = ("vqs", "bf-js", "vqs-bf")  # policies of Figure 3, the one that fails in (a) first
 
 
-def _grow_and_settle(rates: dict[str, Interval], unstable: tuple[str, ...], excess: Fraction) -> bool:
+@lru_cache(maxsize=8)
+def _first_example(
+    rate: float, sizes: tuple[Fraction, ...], slots: int, replications: int
+) -> dict[str, QueueResult[Any]]:
+    """Run the policies on the example of Section VII-A.1; cached for the controls."""
+    expect_number(replications, "replications", 2)
+    scenario = first_example(rate, slots, sizes)
+    return {name: simulated(name, scenario, replications) for name in FIRST}
+
+
+def _grow_and_settle(rates: dict[str, Interval], unstable: tuple[str, ...], excess: float) -> bool:
     """Return whether the unstable policies grow by the excess and the others by less than a twentieth of it."""
     return all(
-        rate.low > 0 and rate.holds(float(excess)) if name in unstable else rate.high < excess / 20
+        rate.low > 0 and rate.holds(excess) if name in unstable else rate.high < excess / 20
         for name, rate in rates.items()
     )
 
@@ -140,21 +175,25 @@ def _shown_rates(rates: dict[str, Interval]) -> str:
     source="Section VII-A.1",
     printed="VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent this",
     evidence=Evidence.statistical,
-    breaks=("0.012 jobs a slot, which VQS carries", "the small jobs are 0.3", "0.021 jobs a slot, which none carries"),
+    tiny={"rate": 0.016, "slots": 300_000, "replications": 12},
+    full={"slots": 10_000_000},
+    controls={
+        "0.012 jobs a slot, which VQS carries": {"rate": 0.012},
+        "the small jobs are 0.3": {"sizes": (Fraction(3, 10), LARGER)},
+        "0.021 jobs a slot, which none carries": {"rate": 0.021},
+    },
 )
-def instability_of_vqs(level: Level, broken: str) -> Outcome:
-    scenario = _broken_first_example(broken, 1_000_000 if level is Level.quick else 10_000_000)
-    decisions = Decisions(3)
-    results = {name: simulated(name, scenario, 20) for name in FIRST}
+def instability_of_vqs(
+    rate: float = 0.014,
+    sizes: tuple[Fraction, ...] = (SMALLER, LARGER),
+    slots: int = 1_000_000,
+    replications: int = 20,
+) -> Outcome:
+    """Test growth rates, which follow from the rate at which jobs come."""
+    decisions, results = Decisions(3), _first_example(rate, sizes, slots, replications)
     rates = {name: decisions.growth(result) for name, result in results.items()}
-    good = _grow_and_settle(rates, ("vqs",), EXCESS)
+    good = _grow_and_settle(rates, ("vqs",), sum(growth_of_vqs(rate)))
     return Outcome(f"{_shown_rates(rates)}; {spent(decisions, *results.values())}", good)
-
-
-def _broken_first_example(broken: str, slots: int) -> SlottedScenario:
-    rate = {"0.012": 0.012, "0.021": 0.021}.get(broken[:5], 0.014)
-    sizes = (Fraction(3, 10), LARGER) if "0.3" in broken else (SMALLER, LARGER)
-    return first_example(rate, slots, sizes)
 
 
 CAUGHT = 400
@@ -165,8 +204,9 @@ probability of at most exp(-2 x 0.0002 x 400 / 0.0102) < 2e-7.
 """
 
 
-QUICK_RUNS = {"bf-js": 12, "vqs-bf": 16, "vqs": 6}
-"""Replications of each policy; VQS-BF is caught later than BF-J/S, and the queue of VQS varies little."""
+BEST_FIT_FIRST = ("bf-js", "vqs-bf", "vqs")  # policies of Figure 3b
+RUNS = (12, 16, 6)
+"""Replications of each of them; VQS-BF is caught later than BF-J/S, and the queue of VQS varies little."""
 
 
 def second_example(rate: float, until: int, warmup: int, *, fixed: bool = True) -> SlottedScenario:
@@ -178,13 +218,15 @@ def second_example(rate: float, until: int, warmup: int, *, fixed: bool = True) 
 
 
 @lru_cache(maxsize=4)
-def _second_example(level: Level, broken: str) -> dict[str, QueueResult[Any]]:
+def _second_example(
+    rate: float, until: int, warmup: int, replications: tuple[int, ...], seed: int, *, fixed: bool
+) -> dict[str, QueueResult[Any]]:
     """Run the policies on the example of Section VII-A.2, over one window for all of them; two claims look at it."""
-    rate = 0.029 if broken.startswith("0.029") else 0.0306
-    until, warmup = (16_000_000, 10_000_000) if level is Level.quick else (40_000_000, 20_000_000)
-    scenario = second_example(rate, until, warmup, fixed=broken != "service times are geometric")
-    runs, seed = (QUICK_RUNS, THIRD_FRESH_SEED) if level is Level.quick else (dict.fromkeys(QUICK_RUNS, 20), SEED)
-    return {name: simulated(name, scenario, 6 if broken else runs[name], seed) for name in runs}
+    if len(replications) != len(BEST_FIT_FIRST) or min(replications) < 2:
+        raise InputError(f"replications: expected three numbers of at least 2, got {replications}")
+    scenario = second_example(rate, until, warmup, fixed=fixed)
+    counts = zip(BEST_FIT_FIRST, replications, strict=True)
+    return {name: simulated(name, scenario, count, seed) for name, count in counts}
 
 
 def _caught(result: QueueResult[Any]) -> list[Run]:
@@ -192,9 +234,11 @@ def _caught(result: QueueResult[Any]) -> list[Run]:
     return [run for run in result.runs if run.waiting[run.first].min() > CAUGHT]
 
 
-def _second_growth(level: Level, broken: str, values: Any, excess: Fraction, unit: str) -> Outcome:
+def _second_growth(
+    results: Mapping[str, QueueResult[Any]], seed: int, values: Callable[[Run], Any], excess: float, unit: str
+) -> Outcome:
     """Test that Best-Fit's queues grow by the excess where they are caught, and that the queue of VQS is settled."""
-    results, decisions = _second_example(level, broken), Decisions(3)
+    decisions = Decisions(3)
     good, parts = True, []
     for name, result in results.items():
         caught = _caught(result)
@@ -203,12 +247,17 @@ def _second_growth(level: Level, broken: str, values: Any, excess: Fraction, uni
         if name == "vqs":
             good &= not caught and rate is not None and rate.high < excess / 20
         else:
-            good &= rate is not None and rate.low > 0 and rate.holds(float(excess))
+            good &= rate is not None and rate.low > 0 and rate.holds(excess)
         which = "all" if name == "vqs" else "those"
         grows = f", {which} grow by {shown(rate)} {unit} a slot" if rate is not None else ""
         parts.append(f"{name} is caught in {len(caught)} of {len(result.runs)} replications{grows}")
-    seed = THIRD_FRESH_SEED if level is Level.quick else SEED
     return Outcome(f"{'; '.join(parts)}; {spent(decisions, *results.values(), seed=seed)}", bool(good))
+
+
+FULL_WINDOW: dict[str, Any] = {"until": 40_000_000, "warmup": 20_000_000, "replications": (20, 20, 20), "seed": SEED}
+TINY_WINDOW: dict[str, Any] = {"until": 3_000_000, "warmup": 1_800_000, "replications": (6, 24, 8)}
+FEW = (4, 4, 4)
+"""Replications of the controls, in which growth is not that of a server that is caught."""
 
 
 @claim(
@@ -220,11 +269,25 @@ def _second_growth(level: Level, broken: str, values: Any, excess: Fraction, uni
     source="Section VII-A.2",
     printed="VQS is stable, while both BF-J/S and VQS-BF are not",
     evidence=Evidence.statistical,
-    breaks=("service times are geometric", "0.029 jobs a slot, which (2, 1) carries"),
+    tiny={"rate": 0.0325, **TINY_WINDOW},
+    full=FULL_WINDOW,
+    controls={
+        "service times are geometric": {"fixed": False, "replications": FEW},
+        "0.029 jobs a slot, which (2, 1) carries": {"rate": 0.029, "replications": FEW},
+    },
 )
-def instability_of_best_fit(level: Level, broken: str) -> Outcome:
+def instability_of_best_fit(
+    rate: float = 0.0306,
+    until: int = 16_000_000,
+    warmup: int = 10_000_000,
+    replications: tuple[int, ...] = RUNS,
+    seed: int = THIRD_FRESH_SEED,
+    *,
+    fixed: bool = True,
+) -> Outcome:
     """Test growth rates in the window, given what waits as it begins."""
-    return _second_growth(level, broken, lambda run: run.queue, EXCESS, "jobs")
+    results = _second_example(rate, until, warmup, replications, seed, fixed=fixed)
+    return _second_growth(results, seed, lambda run: run.queue, sum(growth_of_best_fit(rate)), "jobs")
 
 
 @claim(
@@ -236,33 +299,52 @@ def instability_of_best_fit(level: Level, broken: str) -> Outcome:
     source="Figure 3",
     printed="(a) VQS is unstable, but BF variants are stable; (b) VQS is stable but BF variants are unstable",
     evidence=Evidence.statistical,
-    breaks=(
-        "(a) with 0.012 jobs a slot, which VQS carries",
-        "(a) where the small jobs are 0.3",
-        "(b) with 0.029 jobs a slot, which (2, 1) carries",
-        "(b) where service times are geometric",
-    ),
+    tiny={"rate": 0.016, "slots": 150_000, "second_rate": 0.0325, **TINY_WINDOW},
+    full={"slots": 10_000_000, **FULL_WINDOW},
+    controls={
+        "(a) with 0.012 jobs a slot, which VQS carries": {"rate": 0.012},
+        "(a) where the small jobs are 0.3": {"sizes": (Fraction(3, 10), LARGER)},
+        "(b) with 0.029 jobs a slot, which (2, 1) carries": {"second_rate": 0.029, "replications": FEW},
+        "(b) where service times are geometric": {"fixed": False, "replications": FEW},
+    },
 )
-def figure_3(level: Level, broken: str) -> Outcome:
-    scenario = _broken_first_example(
-        broken.replace("(a) with ", "") if broken.startswith("(a)") else "", 500_000 if level is Level.quick else 10**7
-    )
-    decisions, excess = Decisions(3), Fraction(32, 100_000)
-    results = {name: simulated(name, scenario, 20) for name in FIRST}
+def figure_3(
+    rate: float = 0.014,
+    sizes: tuple[Fraction, ...] = (SMALLER, LARGER),
+    slots: int = 500_000,
+    second_rate: float = 0.0306,
+    until: int = 16_000_000,
+    warmup: int = 10_000_000,
+    replications: tuple[int, ...] = RUNS,
+    seed: int = THIRD_FRESH_SEED,
+    *,
+    fixed: bool = True,
+) -> Outcome:
+    """Test growth rates of the size that waits, in the setting of (a) and in that of (b)."""
+    decisions, results = Decisions(3), _first_example(rate, sizes, slots, 20)
     rates = {name: slopes(result, decisions, waiting_size) for name, result in results.items()}
-    first = _grow_and_settle(rates, ("vqs",), excess)
-    other = broken.removeprefix("(b) with ").removeprefix("(b) where ") if broken.startswith("(b)") else ""
-    second = _second_growth(level, other, waiting_size, Fraction(18, 100_000), "servers")
+    first = _grow_and_settle(rates, ("vqs",), grown_size(growth_of_vqs(rate), sizes))
+    window = _second_example(second_rate, until, warmup, replications, seed, fixed=fixed)
+    excess = grown_size(growth_of_best_fit(second_rate), (Fraction(1, 5), HALF))
+    second = _second_growth(window, seed, waiting_size, excess, "servers")
     computed = f"(a) {_shown_rates(rates)}; {spent(decisions, *results.values())}. (b) {second.computed}"
     return Outcome(computed, first and bool(second.holds))
 
 
+def grown_size(growth_of_queues: tuple[float, float], sizes: tuple[Fraction, ...]) -> float:
+    """Return by how much the size that waits grows, where jobs of two sizes wait."""
+    return sum(jobs * float(size) for jobs, size in zip(growth_of_queues, sizes, strict=True))
+
+
 @lru_cache(maxsize=32)
 def uniform_queue(
-    policy: str, low: Fraction, high: Fraction, intensity: float, slots: int, runs: int, seed: int = SEED
+    policy: str, sizes: tuple[Fraction, ...], intensity: float, slots: int, runs: int, seed: int = SEED
 ) -> QueueResult[Any]:
     """Run five servers on sizes uniform in steps of 1e-4, service geometric with mean 100; cached for the controls."""
-    law = uniform(low, high, Fraction(1, 10_000))
+    expect_number(runs, "replications", 2)
+    if len(sizes) != 2:
+        raise InputError(f"sizes: expected two ends, got {', '.join(map(text, sizes))}")
+    law = uniform(*sizes, Fraction(1, 10_000))
     rate = intensity * 0.05 / law.mean
     scenario = SlottedScenario(law, 5, slots, slots // 4, rate=rate, service=0.01, bins=50)
     return simulated(policy, scenario, runs, seed)
@@ -276,11 +358,9 @@ def _is_settled(result: QueueResult[Any], rate: Interval) -> bool:
 NAMES = {"bf-js": "BF-J/S", "vqs-bf": "VQS-BF", "vqs": "VQS", "fifo-ff": "FIFO-FF"}
 
 
-def with_stand_in(policies: Sequence[str], broken: str) -> dict[str, str]:
-    """Return each policy with the one that runs in its place: another one under the break ``A stands for B``."""
-    first, _, second = broken.partition(" stands for ")
-    stand_in = next((name for name, title in NAMES.items() if title == first), "")
-    return {name: stand_in if second.split(" ")[0] == NAMES[name] else name for name in policies}
+def with_stand_ins(policies: Sequence[str], stand_ins: Mapping[str, str]) -> dict[str, str]:
+    """Return each policy with the one that runs in its place, which is itself unless another one stands in."""
+    return {name: stand_ins.get(name, name) for name in policies}
 
 
 SMALL_JOBS = (Fraction(1, 100), Fraction(19, 100))
@@ -297,26 +377,40 @@ LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
     source="Figure 4a",
     printed="VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage (curves lost)",
     evidence=Evidence.statistical,
-    breaks=("BF-J/S stands for VQS", "VQS stands for VQS-BF up to 0.95"),
+    tiny={"slots": 60_000, "replications": 24},
+    full={"compared": (0.85, 0.9, 0.95), "slots": 1_000_000, "replications": 40},
+    controls={
+        "BF-J/S stands for VQS": {"stand_ins": {"vqs": "bf-js"}},
+        "VQS stands for VQS-BF up to 0.95": {"stand_ins": {"vqs-bf": "vqs"}},
+    },
 )
-def figure_4a(level: Level, broken: str) -> Outcome:
-    quick = level is Level.quick
-    slots = 150_000 if quick else 1_000_000
-    compared, runs = ((0.9,), 16) if quick else ((0.85, 0.9, 0.95), 40)
-    names = with_stand_in(("vqs", "bf-js", "vqs-bf"), broken)
+def figure_4a(
+    intensity: float = 0.95,
+    compared: tuple[float, ...] = (0.9,),
+    sizes: tuple[Fraction, ...] = SMALL_JOBS,
+    slots: int = 150_000,
+    replications: int = 16,
+    *,
+    stand_ins: Mapping[str, str] = NOTHING,
+) -> Outcome:
+    """Test growth rates at one intensity, and compare mean queues on the same jobs at others."""
+    names = with_stand_ins(("vqs", "bf-js", "vqs-bf"), stand_ins)
     decisions = Decisions(3 + 3 * len(compared))
-    at = {name: uniform_queue(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
-    rates = {name: decisions.growth(result) for name, result in at.items()}
-    good = rates["vqs"].low > 0 and all(_is_settled(at[name], rates[name]) for name in ("bf-js", "vqs-bf"))
-    parts = [f"0.95: {_shown_rates(rates)}"]
-    for intensity in compared:
-        results = {name: uniform_queue(run, *SMALL_JOBS, intensity, slots, runs) for name, run in names.items()}
+
+    def run_at(at: float) -> dict[str, QueueResult[Any]]:
+        return {name: uniform_queue(run, sizes, at, slots, replications) for name, run in names.items()}
+
+    results = run_at(intensity)
+    rates = {name: decisions.growth(result) for name, result in results.items()}
+    good = rates["vqs"].low > 0 and all(_is_settled(results[name], rates[name]) for name in ("bf-js", "vqs-bf"))
+    parts = [f"{intensity}: {_shown_rates(rates)}"]
+    for at in compared:
+        results = run_at(at)
         worst, best, other = (np.array([run.mean_queue for run in result.runs]) for result in results.values())
         lower, upper = decisions.mean(other - 2 / 3 * best), decisions.mean(other - 4 / 3 * best)
         good &= lower.low > 0 > upper.high and decisions.mean(worst - 4 / 3 * best).low > 0
         parts.append(
-            f"{intensity}: {mean_queues(results)}; VQS-BF above 2/3 of BF-J/S by {shown(lower)}, above 4/3 by "
-            f"{shown(upper)}"
+            f"{at}: {mean_queues(results)}; VQS-BF above 2/3 of BF-J/S by {shown(lower)}, above 4/3 by {shown(upper)}"
         )
     return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))
 
@@ -330,17 +424,31 @@ def figure_4a(level: Level, broken: str) -> Outcome:
     source="Figure 4b",
     printed="VQS and VQS-BF have particularly worse delays when sizes are large (curves lost)",
     evidence=Evidence.statistical,
-    breaks=("BF-J/S stands for VQS", "BF-J/S stands for VQS-BF", "VQS-BF stands for BF-J/S"),
+    tiny={"intensities": (0.85, 0.92), "slots": (250_000, 300_000), "replications": 20},
+    full={"intensities": (0.85, 0.95, 0.97), "slots": (4_000_000,) * 3},
+    controls={
+        "BF-J/S stands for VQS": {"stand_ins": {"vqs": "bf-js"}},
+        "BF-J/S stands for VQS-BF": {"stand_ins": {"vqs-bf": "bf-js"}},
+        "VQS-BF stands for BF-J/S": {"stand_ins": {"bf-js": "vqs-bf"}},
+    },
 )
-def figure_4b(level: Level, broken: str) -> Outcome:
-    quick = {0.85: 500_000, 0.95: 800_000}
-    every = quick if level is Level.quick else dict.fromkeys((0.85, 0.95, 0.97), 4_000_000)
-    names = with_stand_in(("vqs", "vqs-bf", "bf-js"), broken)
-    decisions = Decisions(4 * len(every))
+def figure_4b(
+    intensities: tuple[float, ...] = (0.85, 0.95),
+    slots: tuple[int, ...] = (500_000, 800_000),
+    sizes: tuple[Fraction, ...] = LARGE_JOBS,
+    replications: int = 16,
+    *,
+    stand_ins: Mapping[str, str] = NOTHING,
+) -> Outcome:
+    """Test growth rates at each intensity, up to 0.9 and beyond, in as many slots as are given for it."""
+    if not intensities or len(slots) != len(intensities):
+        raise InputError(f"slots: expected one number for each of {len(intensities)} intensities, got {len(slots)}")
+    names = with_stand_ins(("vqs", "vqs-bf", "bf-js"), stand_ins)
+    decisions = Decisions(4 * len(intensities))
     good, parts = True, []
-    for intensity, slots in every.items():
+    for intensity, until in zip(intensities, slots, strict=True):
         results = {
-            name: uniform_queue(run, *LARGE_JOBS, intensity, slots, 16, FRESH_SEED) for name, run in names.items()
+            name: uniform_queue(run, sizes, intensity, until, replications, FRESH_SEED) for name, run in names.items()
         }
         rates = {name: decisions.growth(result) for name, result in results.items()}
         order = decisions.queue_order(results["vqs-bf"], results["bf-js"])
@@ -396,9 +504,9 @@ def figure_3b_panels(slots: int, runs: int) -> Sequence[Panel]:
     return (_sizes_over_time(second_example(0.0306, slots, slots // 10), runs, 0.00018),)
 
 
-def _against_intensity(law: tuple[Fraction, Fraction], intensities: Sequence[float], slots: int, runs: int) -> Panel:
+def _against_intensity(law: tuple[Fraction, ...], intensities: Sequence[float], slots: int, runs: int) -> Panel:
     results = {
-        title: [uniform_queue(name, *law, intensity, slots, runs) for intensity in intensities]
+        title: [uniform_queue(name, law, intensity, slots, runs) for intensity in intensities]
         for name, title in NAMES.items()
     }
     low, high = map(float, law)

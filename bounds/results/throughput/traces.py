@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.claims import NOTHING, Evidence, Outcome, Verdict, claim
 from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import reproduction
 from bounds.results.simulated_queues import simulated
-from bounds.results.throughput.queues import NAMES, with_stand_in
+from bounds.results.throughput.queues import NAMES, with_stand_ins
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import SizeLaw
 from fluid.traces.preprocess import stretched
+from theory.errors import InputError, expect_number
 
 SLOT = 100_000  # microseconds between decisions on the trace, as printed
 
@@ -34,17 +35,19 @@ MEMORY, CPU, BOTH = 700, 400, 10_000  # printed numbers of distinct requirements
     printed="more than 700 distinct memory and 400 distinct CPU requirements in a day, more than 10,000 pairs",
     evidence=Evidence.certified,
     verdict=Verdict.not_reproduced,
-    breaks=("a tenth of the printed numbers is asked for",),
+    controls={
+        "a tenth of the printed numbers is asked for": {"memory": MEMORY // 10, "cpu": CPU // 10, "pairs": BOTH // 10}
+    },
 )
-def figure_1(level: Level, broken: str) -> Outcome:
-    trace = real_table()
-    asked = [number // 10 if broken else number for number in (MEMORY, CPU, BOTH)]
+def figure_1(memory: int = MEMORY, cpu: int = CPU, pairs: int = BOTH) -> Outcome:
+    """Count distinct requirements of all tasks and of those that arrive; all are to be more than is asked for."""
+    trace, asked = real_table(), (memory, cpu, pairs)
     counts, parts = [], []
     for name, demand in (("all tasks", trace.demand), ("tasks that arrive", trace.demand[trace.arrival >= 0])):
         counts.append([*(len(np.unique(demand[:, r])) for r in (1, 0)), len(np.unique(demand, axis=0))])
-        memory, cpu, pairs = counts[-1]
-        parts.append(f"{len(demand):,} {name}: {memory} memory, {cpu} CPU requirements, {pairs:,} pairs")
-    computed = f"{'; '.join(parts)}; asked for more than {asked[0]}, {asked[1]}, {asked[2]:,}"
+        of_memory, of_cpu, of_both = counts[-1]
+        parts.append(f"{len(demand):,} {name}: {of_memory} memory, {of_cpu} CPU requirements, {of_both:,} pairs")
+    computed = f"{'; '.join(parts)}; asked for more than {memory}, {cpu}, {pairs:,}"
     return Outcome(computed, all(count > number for count, number in zip(counts[0], asked, strict=True)))
 
 
@@ -78,6 +81,9 @@ def figure_1_panels() -> Sequence[Panel]:
 @lru_cache(maxsize=256)
 def mean_queue_on_window(policy: str, scaling: Fraction, servers: int) -> float:
     """Run a policy on the real window with traffic scaled: one path, nothing is drawn."""
+    expect_number(servers, "servers", 1)
+    if scaling <= 0:
+        raise InputError(f"scalings: expected more than 0, got {float(scaling):.3g}")
     window = stretched(real_window(), 1 / scaling)
     sizes, place = np.unique(window.demand[:, 0], return_inverse=True)
     law = SizeLaw(sizes, int(1 / window.unit[0]), np.zeros(0))
@@ -95,15 +101,25 @@ def mean_queue_on_window(policy: str, scaling: Fraction, servers: int) -> float:
     source="Figure 5",
     printed="as traffic scaling increases, BF-J/S and VQS-BF have a clear advantage (1000 servers, curves lost)",
     evidence=Evidence.numeric,
-    breaks=("FIFO-FF stands for BF-J/S", "VQS stands for VQS-BF", "traffic is scaled down by as much"),
+    tiny={"scalings": (Fraction(1), Fraction(8, 5))},
+    full={"scalings": tuple(Fraction(n, 10) for n in range(10, 17))},
+    controls={
+        "FIFO-FF stands for BF-J/S": {"stand_ins": {"bf-js": "fifo-ff"}},
+        "VQS stands for VQS-BF": {"stand_ins": {"vqs-bf": "vqs"}},
+        "traffic is scaled down by as much": {"scalings": (Fraction(1), Fraction(5, 8))},
+    },
 )
-def figure_5(level: Level, broken: str) -> Outcome:
-    tenths = (10, 13, 16) if level is Level.quick else range(10, 17)
-    names = with_stand_in(("bf-js", "vqs-bf", "vqs", "fifo-ff"), broken)
+def figure_5(
+    servers: int = 300,
+    scalings: tuple[Fraction, ...] = (Fraction(1), Fraction(13, 10), Fraction(8, 5)),
+    *,
+    stand_ins: Mapping[str, str] = NOTHING,
+) -> Outcome:
+    """Compare mean queues at each scaling, from the least traffic to the most."""
+    names = with_stand_ins(("bf-js", "vqs-bf", "vqs", "fifo-ff"), stand_ins)
     good, parts, margin = True, [], 0.0
-    for n in tenths:
-        scaling = Fraction(10, n) if broken == "traffic is scaled down by as much" else Fraction(n, 10)
-        queue = {name: mean_queue_on_window(run, scaling, 300) for name, run in names.items()}
+    for scaling in scalings:
+        queue = {name: mean_queue_on_window(run, scaling, servers) for name, run in names.items()}
         ahead = min(queue["vqs"], queue["fifo-ff"]) - max(queue["bf-js"], queue["vqs-bf"])
         good &= ahead > margin
         margin = ahead
@@ -120,19 +136,29 @@ def figure_5(level: Level, broken: str) -> Outcome:
     printed="VQS-BF has a consistent advantage over BF-J/S at higher traffic, albeit small (1000 servers, 1.5 days)",
     evidence=Evidence.numeric,
     verdict=Verdict.not_reproduced,
-    breaks=("on 300 servers alone", "FIFO-FF stands for BF-J/S"),
+    tiny={"servers": (250, 300), "scalings": (Fraction(8, 5),)},
+    controls={
+        "on 300 servers alone": {"servers": (300,)},
+        "FIFO-FF stands for BF-J/S": {"rival": "fifo-ff"},
+    },
 )
-def figure_5_vqs_bf(level: Level, broken: str) -> Outcome:
-    rival = with_stand_in(("bf-js",), broken)["bf-js"]
+def figure_5_vqs_bf(
+    servers: tuple[int, ...] = (250, 300, 350),
+    scalings: tuple[Fraction, ...] = (Fraction(7, 5), Fraction(3, 2), Fraction(8, 5)),
+    *,
+    rival: str = "bf-js",
+) -> Outcome:
+    """Compare mean queues of VQS-BF and its rival on each number of servers at each scaling."""
     good, parts = True, []
-    for servers in (300,) if broken == "on 300 servers alone" else (250, 300, 350):
+    for number in servers:
         gains = []
-        for n in (14, 15, 16):
-            ours, theirs = (mean_queue_on_window(policy, Fraction(n, 10), servers) for policy in ("vqs-bf", rival))
+        for scaling in scalings:
+            ours, theirs = (mean_queue_on_window(policy, scaling, number) for policy in ("vqs-bf", rival))
             good &= ours < theirs
             gains.append(f"{1 - ours / theirs:+.2%}")
-        parts.append(f"{servers} servers: VQS-BF shorter than {rival} by {', '.join(gains)}")
-    return Outcome(f"{'; '.join(parts)} at 1.4, 1.5, 1.6", bool(good))
+        parts.append(f"{number} servers: VQS-BF shorter than {rival} by {', '.join(gains)}")
+    at = ", ".join(f"{float(scaling):.3g}" for scaling in scalings)
+    return Outcome(f"{'; '.join(parts)} at {at}", bool(good))
 
 
 @reproduction(
