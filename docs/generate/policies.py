@@ -14,7 +14,11 @@ MODELS = {
         "Queues in continuous time",
         "A job that finds no place waits. Job types have demands on several resources.",
     ),
-    "slotted": ("Queues in slots of time", "Jobs wait, time is slotted, and sizes are numbers on one resource."),
+    "slotted": (
+        "Queues in slots of time",
+        "Jobs wait, time is slotted, and sizes are numbers on one resource. Each policy is replayed beside a "
+        "transcription of the high-throughput paper in `tests/fluid/test_transcribed_slots.py`.",
+    ),
 }
 
 

@@ -56,7 +56,7 @@ def judges(file: str) -> tuple[tuple[str, ...], ...]:
     """Return what is asked of the mutants of a file: each claim that its named mutants name, then their tests."""
     files = [f"{POLICIES}/{one}" for one in OTHERS.get(file, (file,))]
     named = [mutant for mutant in mutants() if mutant.file in files]
-    claims = dict.fromkeys((mutant.claim,) for mutant in named)
+    claims = dict.fromkeys((mutant.claim,) for mutant in named if mutant.claim)
     tests = dict.fromkeys(mutant.test for mutant in named)
     return (*claims, (*tests, *RARER.get(file, ())))
 
