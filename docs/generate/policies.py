@@ -21,7 +21,11 @@ MODELS = {
         "a transcription of its paper: Algorithm 1 in the claim `nonpreemptive/algorithm-1-as-printed`, the others in "
         "`tests/fluid/test_transcribed_queues.py`.",
     ),
-    "slotted": ("Queues in slots of time", "Jobs wait, time is slotted, and sizes are numbers on one resource."),
+    "slotted": (
+        "Queues in slots of time",
+        "Jobs wait, time is slotted, and sizes are numbers on one resource. Each policy is replayed beside a "
+        "transcription of the high-throughput paper in `tests/fluid/test_transcribed_slots.py`.",
+    ),
 }
 
 

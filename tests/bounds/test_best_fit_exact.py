@@ -18,7 +18,7 @@ from bounds.results.packproof.best_fit_exact import (
     left_over,
     strays,
 )
-from bounds.results.throughput.literal import Job, Literal
+from tests.reference.throughput_best_fit import BestFitForBoth
 from theory.region.membership import CapacityProgram
 
 
@@ -50,23 +50,19 @@ def test_the_transcription_starts_the_same_jobs() -> None:
     for _ in range(40):
         first, second = (generator.integers(0, 4, len(sizes)).tolist() for _ in range(2))
         first[0] += 3  # three jobs of 11 on 20: two of them wait at least
-        literal = Literal("bf-js", 1, [Fraction(size, capacity) for size in sizes], 5)
         coming = [
-            Job(slot, order, j, Fraction(sizes[j], capacity), 1)
-            for slot, counts in enumerate((first, second))
-            for order, j in enumerate(j for j, n in enumerate(counts) for _ in range(n))
+            (slot, j, 1) for slot, counts in enumerate((first, second)) for j, n in enumerate(counts) for _ in range(n)
         ]
-        literal.run(coming, 2)
-        begun = [[kind for at, kind, _ in literal.starts if at == slot] for slot in range(2)]
+        starts = BestFitForBoth(1, [Fraction(size, capacity) for size in sizes]).run(coming, 2)
+        begun = [[kind for at, kind, _ in starts if at == slot] for slot in range(2)]
         waiting = [n - begun[0].count(j) + m for j, (n, m) in enumerate(zip(first, second, strict=True))]
         assert tuple(begun[1].count(j) for j in range(len(sizes))) == first_fit_decreasing(capacity, sizes, waiting)[0]
 
 
 def test_a_slot_before_which_none_waits_goes_by_arrival() -> None:
     """On one empty server of 10 a job of 5 comes before one of 6: the 6 waits, which is alone of the two in a bin."""
-    literal = Literal("bf-js", 1, [Fraction(6, 10), Fraction(5, 10)], 2)
-    literal.run([Job(0, 0, 1, Fraction(5, 10), 1), Job(0, 1, 0, Fraction(6, 10), 1)], 1)
-    assert [kind for _, kind, _ in literal.starts] == [1]
+    starts = BestFitForBoth(1, [Fraction(6, 10), Fraction(5, 10)]).run([(0, 1, 1), (0, 0, 1)], 1)
+    assert starts == [(0, 1, 0)]
     assert first_fit_decreasing(10, (6, 5), (1, 1))[0] == (1, 0)
 
 

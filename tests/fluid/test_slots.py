@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.results.throughput.literal import Job, Literal, reduced, virtual_queue
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, drawn_slots, service_slots, uniform
+from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, service_slots, uniform
 from fluid.simulation.slotted.state import (
     SlottedCommon,
     SlottedSetting,
@@ -33,44 +31,6 @@ from theory.errors import InputError
 POLICIES = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "max-weight", "fifo-ff")
 
 
-@st.composite
-def systems(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], int]:
-    capacity = draw(st.integers(4, 30))
-    sizes = sorted(draw(st.sets(st.integers(max(1, capacity // 8), capacity), min_size=1, max_size=4)))
-    return np.array(sizes), capacity
-
-
-@pytest.mark.slow
-@settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-@example((np.array([5, 6, 14]), 24), 4, "bf-js", 30143, 0.5, True)  # newcomers beside one that step 1 has started
-@given(
-    systems(), st.integers(1, 4), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.5, 1.4), st.booleans()
-)
-def test_the_literal_policies_take_the_same_path(
-    system: tuple[np.ndarray[Any, Any], int], servers: int, name: str, seed: int, load: float, fixed: bool
-) -> None:
-    sizes, capacity = system
-    generator = np.random.default_rng(seed)
-    mean = float(sizes.mean()) / capacity
-    law = discrete({Fraction(int(s), capacity): 1 for s in sizes})
-    chunk = next(drawn_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
-    count = int(np.searchsorted(chunk.times, chunk.times[min(120, len(chunk.times) - 1)]))
-    jobs = JobList(*(array[:count] for array in chunk))
-    until = int(jobs.times[-1]) + 30
-    options = {"partition": 3} if name == "vqs" and capacity % 8 == 0 and seed % 2 else {}
-    scenario = SlottedScenario(
-        SizeLaw(sizes, capacity, np.zeros(0)), servers, until, 0, jobs=jobs, options=options, log=100_000
-    )
-    run = run_once(policy(name), scenario, 1, watch=conserve_slots)
-    rows = run.measures.log[: run.measures.logged[0]]
-    parts = [Fraction(int(s), capacity) for s in sizes]
-    levels = options.get("partition", depth(sizes, capacity))
-    literal = Literal(name, servers, parts, levels)
-    listed = zip(*(array.tolist() for array in jobs), strict=True)
-    literal.run([Job(t, i, c, parts[c], w) for i, (t, c, w) in enumerate(listed)], until)
-    assert [(int(t), int(c), int(s)) for t, what, c, s, _ in rows if what == START] == literal.starts
-
-
 @pytest.mark.parametrize("name", POLICIES)
 def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
@@ -82,24 +42,6 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
         assert (fast == slow).all(), field
     assert runs[0].measures.events[0] > 500
-
-
-@pytest.mark.parametrize("name", ["bf-j", "bf-s", "bf-js", "vqs-bf", "fifo-ff"])
-def test_many_servers_and_many_sizes_take_the_literal_path(name: str) -> None:
-    """Hundreds of servers, hundreds of jobs that wait, and a few hundred sizes."""
-    servers, capacity = 300, 1000
-    law = SizeLaw(np.arange(101, 901, 3), capacity, np.zeros(0))
-    generator = np.random.default_rng(5)
-    times = np.sort(np.append(np.zeros(800, np.int64), generator.integers(0, 12, 700)))
-    jobs = JobList(times, law.draw(generator, len(times)), generator.geometric(0.1, len(times)))
-    run = run_once(policy(name), SlottedScenario(law, servers, 14, 0, jobs=jobs, log=10_000), 1)
-    rows = run.measures.log[: run.measures.logged[0]]
-    parts = [Fraction(int(size), capacity) for size in law.sizes]
-    literal = Literal(name, servers, parts, depth(law.sizes, capacity))
-    listed = zip(*(array.tolist() for array in jobs), strict=True)
-    literal.run([Job(t, i, c, parts[c], w) for i, (t, c, w) in enumerate(listed)], 14)
-    assert [(int(t), int(c), int(s)) for t, what, c, s, _ in rows if what == START] == literal.starts
-    assert len(literal.starts) > 600
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "max-weight"])
@@ -174,19 +116,6 @@ def test_slots_in_service_are_the_geometric_numbers_of_numpy(rate: float) -> Non
         expected = numpys.geometric(rates[kinds] if len(rates) > 1 else rate, len(kinds))
         assert (drawn == np.minimum(expected, 2**61)).all()
     assert ours.random() == numpys.random()
-
-
-@given(st.integers(2, 60), st.integers(2, 6))
-def test_partition_and_reduced_configurations(capacity: int, levels: int) -> None:
-    sizes = np.arange(1, capacity + 1)
-    ours = virtual_queues(sizes, capacity, levels).tolist()
-    assert ours == [virtual_queue(Fraction(s, capacity), levels) for s in range(1, capacity + 1)]
-    assert depth(sizes, capacity) == min(j for j in range(2, 9) if Fraction(1, capacity) > Fraction(1, 2**j))
-    table = reduced_configurations(levels).tolist()
-    assert len(table) == 4 * levels - 4
-    assert [tuple(row) for row in table] == reduced(levels)
-    ends = [Fraction(1, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
-    assert all(one * Fraction(2, 3) + n * ends[q] <= 1 for one, q, n in table)  # feasible when rounded up
 
 
 def test_bad_input() -> None:

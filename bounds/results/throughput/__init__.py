@@ -8,8 +8,6 @@ CLAIMS = {
     "prop-2 prop-2-p2 prop-2-epsilon corollary-1 universal-guarantee",
     "drift": "lemma-3 lemma-4 lemma-5",
     "guarantees": "lemma-1 theorem-2 theorem-3 theorem-3-no-more theorem-4",
-    "algorithms": "bf-j-as-printed bf-s-as-printed bf-js-as-printed vqs-as-printed vqs-bf-as-printed "
-    "max-weight-as-printed fifo-ff-as-printed",
     "queues": "example-vqs vii-a-1 vii-a-2 figure-3 figure-4a figure-4b",
     "traces": "figure-1 figure-5 figure-5-vqs-bf",
 }

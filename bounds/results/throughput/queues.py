@@ -255,7 +255,7 @@ def _second_growth(
 
 
 FULL_WINDOW: dict[str, Any] = {"until": 40_000_000, "warmup": 20_000_000, "replications": (20, 20, 20), "seed": SEED}
-TINY_WINDOW: dict[str, Any] = {"until": 3_000_000, "warmup": 1_800_000, "replications": (6, 24, 8)}
+TINY_WINDOW: dict[str, Any] = {"until": 3_200_000, "warmup": 1_800_000, "replications": (6, 20, 10)}
 FEW = (4, 4, 4)
 """Replications of the controls, in which growth is not that of a server that is caught."""
 
