@@ -8,9 +8,8 @@ from typing import Any
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.tables import aligned
-from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.policy_names import HOMES, option_of, policy
 from theory.files.price_catalogue import catalogue, missing_sizes
 
 MODEL_NAMES = {
@@ -53,8 +52,8 @@ def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[Answer]:
 
 
 def _explained(policy: Policy) -> list[dict[str, Any]]:
-    """Return the options of a policy; of one that an author declares, only the name is known."""
-    options = [(name, OPTIONS.get(name)) for name in policy.options]
+    """Return the options of a policy; of one that an author declares by its name, only that is known."""
+    options = [(name, option_of(policy, name)) for name in policy.options]
     return [
         {"name": name, "default": (option and option.written) or None, "about": option.about if option else ""}
         for name, option in options
