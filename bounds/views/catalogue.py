@@ -10,9 +10,8 @@ from bounds.answers.catalogue import Catalogue
 from bounds.answers.record import Fields, encode
 from bounds.answers.simulation import OptionLine, PolicyLine
 from bounds.views.tables import aligned
-from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.policy_names import HOMES, option_of, policy
 from theory.files.price_catalogue import catalogue, missing_sizes
 
 MODEL_NAMES = {
@@ -55,8 +54,8 @@ def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
 
 
 def _explained(policy: Policy) -> list[dict[str, Any]]:
-    """Return the options of a policy; of one that an author declares, only the name is known."""
-    options = [(name, OPTIONS.get(name)) for name in policy.options]
+    """Return the options of a policy; of one that an author declares by its name, only that is known."""
+    options = [(name, option_of(policy, name)) for name in policy.options]
     return [
         {"name": name, "default": (option and option.written) or None, "about": option.about if option else ""}
         for name, option in options

@@ -274,7 +274,7 @@ def compare(
             f"got {replications}"
         )
     instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
-    table = parse_continuous(document.get("simulation", {}), instance, source, None, policy.options)
+    table = parse_continuous(document.get("simulation", {}), instance, source, None, (policy,))
     if table.trace is not None or not table.arrivals.is_poisson or table.service.name != "exponential":
         raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
     if table.initial != InitialJobs():

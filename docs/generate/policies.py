@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fluid.simulation.options import OPTIONS
-from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.policy_names import HOMES, all_options, policy
 from generate.text import code, plain, save, table
 
 MODELS = {
@@ -45,6 +44,6 @@ def write(docs: Path) -> None:
                 options = ", ".join(map(code, found.options)) or "none"
                 rows.append((code(name), plain(found.about), options))
         parts += [f"## {title}\n", about + "\n", table(rows, ("policy", "what it does", "options"))]
-    rows = [(code(option.name), plain(option.about), code(option.written)) for option in OPTIONS.values()]
+    rows = [(code(option.name), plain(option.about), code(option.written)) for option in all_options().values()]
     parts += ["## Options\n", table(rows, ("option", "meaning", "value where the file has none"))]
     save(docs / "reference" / "policies.md", "\n".join(parts))

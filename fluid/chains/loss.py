@@ -8,7 +8,7 @@ each draw, and states are distinguished by the bytes of their arrays. What comes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.chains.elimination import stationary
-from fluid.simulation.authors import python_functions
+from fluid.simulation.authors import Guard, Unwatched, python_functions
+from fluid.simulation.loop import Function, settle
 from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.state import (
@@ -221,13 +222,38 @@ def stationary_law(
     )
 
 
+def settling(
+    functions: Guard | Unwatched, carry_out: Function, most_calls: Function = most_calls
+) -> Callable[[State, Any, Any], None]:
+    """Return what lets a policy refresh after an event until it rests, as the event loops do.
+
+    It is called with a state, jobs and draws, and calls ``carry_out(state, jobs, _)`` where there are moves.
+    """
+    run: Function = plain(settle, refresh=functions.refresh, carry_out=carry_out, most_calls=most_calls)
+
+    def settled(state: State, jobs: Any, draws: Any) -> None:
+        try:
+            run(state, jobs, None, draws)
+        except PolicyError as error:
+            if str(error) != RESTLESS:
+                raise
+            raise functions.refuse("refresh", state, RESTLESS) from error
+
+    return settled
+
+
+def _count_moves(state: State, moves: list[int], _: Any) -> None:
+    moves.append(int(state.done[MOVES]))
+    state.done[MOVES] = 0
+
+
 class _Chain:
     """States by number, and the rates between them."""
 
     def __init__(self, policy: Policy, setting: Setting, limit: int) -> None:
         self._setting, self._limit, self._policy = setting, limit, policy
         self._functions = python_functions(policy, setting.instance.names)
-        self._put, self._take, self._most_calls = plain(put), plain(take), plain(most_calls)
+        self._put, self._take, self._settle = plain(put), plain(take), settling(self._functions, _count_moves)
         types = setting.instance.types
         self._arrivals = [float(setting.servers * t.workload * t.service_rate) for t in types]
         self._services = [float(t.service_rate) for t in types]
@@ -277,34 +303,25 @@ class _Chain:
             after = copied(state)
             if server < 0:
                 placed = self._functions.place(after, j, draws)
-                moved = int(after.done[MOVES])
-                after.done[MOVES] = 0
                 if placed >= 0:
                     self._put(after, placed, j)
             else:
                 placed = server
                 self._take(after, server, j)
                 self._functions.depart(after, server, j, draws)
-                moved = int(after.done[MOVES])
-                after.done[MOVES] = 0
-            # as the event loop does: refresh until the policy rests, answer what it asks in between
-            again, calls, asked = True, 0, 0
-            while again or after.done[ASKS]:
-                if calls > PATIENCE + self._most_calls(after):
-                    raise self._functions.refuse("refresh", after, RESTLESS)
+            moves: list[int] = []
+            self._settle(after, moves, draws)
+            asked = 0
+            while after.done[ASKS]:  # as the event loop does: answer, and go on at the same event
                 if asked > PATIENCE:
                     raise self._functions.refuse("answer", after, UNANSWERED)
-                if after.done[ASKS]:
-                    asked += 1
-                    after = answered(self._policy, self._setting, after)
-                again = bool(self._functions.refresh(after, draws))
-                calls += again
-                moved += int(after.done[MOVES])
-                after.done[MOVES] = 0
+                asked += 1
+                after = answered(self._policy, self._setting, after)
+                self._settle(after, moves, draws)
             after.done[REASSIGNED] = 0
             if server < 0 and placed < 0:
                 self.refused[at][j] += draws.probability
-            self.moves[at] += rate * draws.probability * moved
+            self.moves[at] += rate * draws.probability * sum(moves)
             target = self._add(after)
             # a step that changes nothing is no transition of the chain, but its refusals and moves count
             if target != at:

@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.chains.loss import Branching
+from fluid.chains.loss import Branching, settling
 from fluid.simulation.authors import python_functions
-from fluid.simulation.policy_interface import RESTLESS, Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted import state as slotted
-from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
+from fluid.simulation.slotted.loop import most_calls
+from fluid.simulation.state import MOVES, Setting, State, copied, put, take
 from fluid.simulation.structures.searches import new_tree
 from theory.compiled import plain
 
 Step = tuple[float, State, Any]
 """Rate or probability, state of the policy, jobs in service (None where the state tells)."""
+
+
+def _clear_moves(state: State, *_: Any) -> None:
+    state.done[MOVES] = 0
 
 
 class ContinuousSteps:
@@ -31,7 +36,7 @@ class ContinuousSteps:
 
     def __init__(self, policy: Policy, setting: Setting, number: Callable[[Any], Any] = float) -> None:
         self._functions = python_functions(policy, setting.instance.names)
-        self._put, self._take, self._most_calls = plain(put), plain(take), plain(most_calls)
+        self._put, self._take, self.settle = plain(put), plain(take), settling(self._functions, _clear_moves)
         self._number = number
         types = setting.instance.types
         self._arrivals = [number(setting.servers * t.workload * t.service_rate) for t in types]
@@ -69,14 +74,7 @@ class ContinuousSteps:
     def _after(self, state: State, event: Callable[..., None], what: int, server: int, draws: Any) -> State:
         after = copied(state)
         event(after, what, server, draws)
-        again, calls = True, 0
-        while again:
-            if calls > PATIENCE + self._most_calls(after):
-                raise self._functions.refuse("refresh", after, RESTLESS)
-            after.done[MOVES] = 0
-            again = bool(self._functions.refresh(after, draws))
-            calls += again
-        after.done[MOVES] = 0
+        self.settle(after, None, draws)
         return after
 
     def with_arrival(self, state: State, j: int, draws: Any) -> State:
@@ -104,6 +102,7 @@ class SlotSteps:
     def __init__(self, policy: Policy, arrivals: NDArray[np.float64], services: NDArray[np.float64]) -> None:
         self._functions = python_functions(policy)
         self._join, self._begin, self._end = plain(slotted.join), plain(slotted.begin), plain(slotted.end)
+        self._settle = settling(self._functions, self._follow, most_calls)
         self._arrivals = [(float(p), c) for c, p in enumerate(arrivals) if p > 0]
         self._services = [float(p) for p in services]
 
@@ -144,14 +143,7 @@ class SlotSteps:
                 self._end(after, c, server)
                 self._functions.depart(after, server, c, draws)
             after = self._joined(after, coming)
-            limit = PATIENCE + 10 * (len(after.free) + int(after.counters[slotted.WAITING]))
-            calls = 0
-            while self._functions.refresh(after, draws):
-                self._follow(after, jobs)
-                calls += 1
-                if calls > limit:
-                    raise self._functions.refuse("refresh", after, RESTLESS)
-            self._follow(after, jobs)
+            self._settle(after, jobs, draws)
             for c in coming:
                 server = self._functions.place(after, c, draws) if after.lines[c, slotted.COUNT] > 0 else -1
                 if server >= 0:
@@ -160,7 +152,7 @@ class SlotSteps:
             yield draws.probability, after, tuple(map(tuple, jobs))
 
     @staticmethod
-    def _follow(state: State, jobs: list[list[int]]) -> None:
+    def _follow(state: State, jobs: list[list[int]], *_: Any) -> None:
         for c, _, server in state.moves[: state.done[MOVES]].tolist():
             jobs[server][c] += 1
         state.done[MOVES] = 0

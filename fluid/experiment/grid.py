@@ -49,8 +49,8 @@ import numpy as np
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import all_options
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
 from fluid.traces.file import digest_of, trace_of
@@ -259,7 +259,7 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
     warnings: dict[str, None] = {}
     if len(policies) == len(names):
         _refuse_unknown(fields, varied, own, options)
-        unread = [name for name in varied if name in OPTIONS and name not in options]
+        unread = [name for name in varied if name in all_options() and name not in options]
         warnings = dict.fromkeys(f"{path}: vary.{name}: no policy of the grid reads it" for name in unread)
     else:  # what no policy that is known reads may be an option of one that is left out
         options |= {*simulation, *varied}.difference(ARRIVING, AT_THE_TOP, ("slot",))
@@ -321,7 +321,7 @@ def _fixed(fields: Fields, varied: Mapping[str, Any]) -> dict[str, Any]:
                 fields.fail(name, "expected it here or under [vary], found it in both")
             fixed[name] = fields.take(name, "a value")
     for name in fields.names():
-        if name in OPTIONS or name in (*ARRIVING, "slot"):
+        if name in all_options() or name in (*ARRIVING, "slot"):
             fields.fail(name, "belongs under [simulation], with one value, or under [vary], with a list of values")
     for name in fields.names():
         fields.fail(
@@ -336,7 +336,7 @@ def _refuse_unknown(
     fields: Fields, varied: Mapping[str, Any], own: Mapping[str, Any], options: Collection[str]
 ) -> None:
     """Refuse what neither the models nor a policy of the grid read, and say where which fields stand."""
-    readable = [*ARRIVING, "slot", *dict.fromkeys([*OPTIONS, *options])]
+    readable = [*ARRIVING, "slot", *dict.fromkeys([*all_options(), *options])]
     for name in (name for name in varied if name not in readable and name not in AT_THE_TOP):
         fields.fail(
             f"vary.{name}",
@@ -428,7 +428,7 @@ def _document(
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
     # so that what a policy does not read makes no other cells
-    unread = {*OPTIONS, *options}.difference(named_policy.policy.options)
+    unread = {*all_options(), *options}.difference(named_policy.policy.options)
     table = {field: value for field, value in {**simulation, **chosen}.items() if field not in unread}
     _find_trace(fields, table, folder)
     if isinstance(instance, Sizes):

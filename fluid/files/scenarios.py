@@ -12,7 +12,6 @@ from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.tables import ContinuousTable, SlottedTable, Table, parse_continuous, parse_slotted, with_trace
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario, TypedScenario
@@ -166,16 +165,15 @@ def _parsed_table(
     folder: Path | None,
 ) -> Table:
     """Parse the table ``[simulation]``, which may hold the options of every policy that is compared."""
-    own = list(dict.fromkeys(option for reader in compared or (policy,) for option in reader.options))
-    readers = [reader.name for reader in compared]
+    policies, readers = compared or (policy,), [reader.name for reader in compared]
     if instance is None or policy.model == "slotted":
-        return parse_slotted(table, source, instance, folder, own, readers)
-    return parse_continuous(table, instance, source, folder, own, readers)
+        return parse_slotted(table, source, instance, folder, policies, readers)
+    return parse_continuous(table, instance, source, folder, policies, readers)
 
 
 def _read_by(policy: Policy, table: Any) -> Any:
-    """Return a table without the options of other authors' policies, which this one does not know."""
-    options = {name: value for name, value in table.options.items() if name in OPTIONS or name in policy.options}
+    """Return a table without the options of other policies."""
+    options = {name: value for name, value in table.options.items() if name in policy.options}
     return replace(table, options=options)
 
 

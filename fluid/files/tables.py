@@ -14,7 +14,8 @@ Beside the types of an instance, for loss systems and queues in continuous time:
                                                #    [ { servers = 10, jobs = { small = 2 } }, ... ];
                                                # { queue = { small = 80 } }, jobs that wait; "trace", the tasks that
                                                #    run when a trace opens, with what is left of their service
-    reservation = "(log L)^1.5"                # options of policies (`fluid.simulation.options` lists them all)
+    reservation = "(log L)^1.5"                # options of policies, each a field of its record
+                                               #    (`fluid.simulation.options`)
 
 Jobs that are there at time 0 and not on servers (``queue``, ``"trace"``) all wait when a policy of queues first looks.
 In a loss system the tasks of a trace come at time 0 one after another, in the order of the file, and may be refused.
@@ -54,12 +55,14 @@ from typing import Any, TypeVar
 
 from fluid.files.initial import InitialJobs, initial_jobs, initial_sizes
 from fluid.simulation.arrivals import NAMES, ArrivalLaw, Law
-from fluid.simulation.options import OPTIONS
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import all_options, option_of
 from fluid.simulation.slotted.sizes import GRID
 from fluid.traces.file import TraceFile, on_file, trace_of
 from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields
+from theory.files.record import take
 from theory.instance import Instance
 
 SLOT = Fraction(1, 10)
@@ -118,13 +121,14 @@ def parse_continuous(
     instance: Instance,
     source: str = "instance",
     folder: Path | None = None,
-    own: Sequence[str] = (),
+    policies: Sequence[Policy] = (),
     readers: Sequence[str] = (),
 ) -> ContinuousTable:
     """Parse the table for a model in continuous time; names of files start at `folder`.
 
-    Options are those of every policy that comes with packproof, and those named in `own`, an author's, which are taken
-    as they stand. `readers` are the policies that the refusal of an unknown field names.
+    Options are those of every policy that comes with packproof, and those of `policies`, perhaps an author's; what is
+    not declared but by name is taken as it stands. `readers` are the policies that the refusal of an unknown field
+    names.
 
     Raises
     ------
@@ -144,7 +148,7 @@ def parse_continuous(
     arrivals = _arrivals(fields) if fields.has("arrivals") else ArrivalLaw()
     service = _law(fields, "service") if fields.has("service") else Law()
     initial = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
-    options = policy_options(fields, own, instance.names)
+    options = policy_options(fields, policies, instance.names)
     if fields.has("slot"):
         fields.take("slot", "seconds a slot")  # for slotted policies, which may share the file
     fields.finish(readers=readers)
@@ -156,7 +160,7 @@ def parse_slotted(
     source: str,
     instance: Instance | None = None,
     folder: Path | None = None,
-    own: Sequence[str] = (),
+    policies: Sequence[Policy] = (),
     readers: Sequence[str] = (),
 ) -> SlottedTable:
     """Parse the table for a slotted queue.
@@ -170,8 +174,8 @@ def parse_slotted(
         Beside which the table is; beside a law of sizes unless given.
     folder : Path, optional
         Where names of files start.
-    own : sequence of str
-        Further options, of authors' policies.
+    policies : sequence of Policy
+        Whose options the table may hold besides those of the policies that come with packproof.
     readers : sequence of str
         The policies that the refusal of an unknown field names.
 
@@ -207,16 +211,23 @@ def parse_slotted(
         values["grid"] = fields.optional_number("grid", GRID, expected)
         if not GRID <= values["grid"] <= 1:
             fields.fail("grid", f"expected {expected}, got {numbers.text(values['grid'])}")
-    options = policy_options(fields, own, None if instance is None else instance.names)
+    options = policy_options(fields, policies, () if instance is None else instance.names)
     fields.finish(readers=readers)
     fixed, single = service == "deterministic", arrivals == "bernoulli"
     return SlottedTable(options, initial, trace, fixed, single, slot, **values)
 
 
-def policy_options(fields: Fields, own: Sequence[str], types: tuple[str, ...] | None) -> dict[str, Any]:
-    """Take the options of policies, and an author's by name."""
-    options = {name: option.take(fields, types) for name, option in OPTIONS.items() if fields.has(name)}
-    return options | {name: fields.take(name, "a value") for name in own if name not in OPTIONS and fields.has(name)}
+def policy_options(fields: Fields, policies: Sequence[Policy], types: Sequence[str]) -> dict[str, Any]:
+    """Take the options of policies, in the order of the file; other policies are loaded where a field is left."""
+    given, options = fields.names(), {}
+    for name, reader in [(name, policy) for policy in policies for name in policy.options]:
+        if fields.has(name):
+            option = option_of(reader, name)
+            options[name] = fields.take(name, "a value") if option is None else take(option, fields, types)
+    for name, option in all_options().items() if fields.names() else ():
+        if fields.has(name):
+            options[name] = take(option, fields, types)
+    return {name: options[name] for name in given if name in options}
 
 
 def _law(fields: Fields, name: str) -> Law:

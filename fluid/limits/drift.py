@@ -38,8 +38,8 @@ from fluid.chains.steps import ContinuousSteps
 from fluid.simulation.arrivals import JobList, Law, Stream, poisson
 from fluid.simulation.oracle import heaviest
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.queue.policies.nonpreemptive import NONPREEMPTIVE, beta_now, refresh
-from fluid.simulation.state import MOVES, Setting, State, copied
+from fluid.simulation.queue.policies.nonpreemptive import NONPREEMPTIVE, beta_now
+from fluid.simulation.state import Setting, State, copied
 from theory.compiled import plain
 from theory.errors import InputError
 from theory.exact.knapsack import maximal
@@ -50,7 +50,7 @@ from theory.numbers import to_integers, total
 BASIC = {"p": 1, "cut": 2, "fall": 0, "early": False}
 """Options that leave Algorithm 1 as it is printed, without the customisations of Section 6."""
 
-_heaviest, _beta_now, _refresh = plain(heaviest), plain(beta_now), plain(refresh)
+_heaviest, _beta_now = plain(heaviest), plain(beta_now)
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,7 @@ class Algorithm1:
         state = self.start([q + max(self.room) * self.setting.servers for q in queues])
         for j in np.argsort(state.waiting)[::-1].tolist():
             state.asked[0] = j
-            while _refresh(state, None):
-                state.done[MOVES] = 0
-        state.done[MOVES] = 0
+            self.steps.settle(state, None, None)
         state.waiting[:] = queues
         return state
 

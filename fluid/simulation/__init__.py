@@ -3,7 +3,7 @@
 A scenario says what is simulated, a policy who decides; `simulate` runs replications of both. `driver` runs
 replications, `runner` binds a policy to the loop of its model, `measures` is written at every event, and `results`
 takes intervals. `policy_interface` says what a policy is, `authors` and `prepared` what one of an author's may do,
-`options` what options there are, `oracle` what policies of queues share.
+`options` how their options are read, `oracle` what policies of queues share.
 """
 
 from theory.doors import doors
@@ -18,7 +18,7 @@ __getattr__, __all__ = doors(
         "slotted.sizes": ("SizeLaw", "discrete", "size_law"),
         "driver": ("run_once", "simulate"),
         "policy_interface": ("Policy", "nothing_to_depart", "nothing_to_refresh", "nothing_to_ring"),
-        "policy_names": ("policy",),
+        "policy_names": ("all_options", "policy"),
         "state": (
             "ASKS",
             "MOVES",
@@ -52,7 +52,7 @@ __getattr__, __all__ = doors(
             "waiting",
         ),
         "arrivals": ("ArrivalLaw", "JobList", "Law"),
-        "options": ("OPTIONS", "Expression", "Option"),
+        "options": ("Expression", "OfServers", "options_of"),
         "results": ("LossResult", "QueueResult", "Result", "Run"),
     },
 )

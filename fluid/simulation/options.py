@@ -1,8 +1,8 @@
-"""The options of policies: each declared once, with its default, its bounds and a line of text.
+"""The options of policies: each policy declares a record of its own (`theory.files.record`).
 
 An option stands in the table ``[simulation]`` of an instance file, or in the mapping ``options`` of a scenario. A table
-may hold options of several policies; a policy declares those that it reads
-(`fluid.simulation.policy_interface.Policy.options`) and takes their values by calling them: ``BETA(setting.options)``.
+may hold options of several policies; a policy declares those that it reads as ``Policy(..., record=MyOptions)`` and
+takes their values by ``options_of(MyOptions, setting.options)``.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, log, sqrt
-from typing import TYPE_CHECKING, Any
+from math import isfinite, log, sqrt
+from typing import Annotated, Any, TypeVar
 
 from theory.errors import InputError
-from theory.numbers import rational
+from theory.files.record import Reading, fields_of, read
 
-if TYPE_CHECKING:
-    from fluid.simulation.policy_interface import Policy
-    from theory.files.document import Fields
+R = TypeVar("R")
 
 
 _OPERATORS: dict[type, Callable[[float, float], float]] = {
@@ -95,238 +93,46 @@ def _evaluate(node: ast.expr, servers: float) -> float:
     raise ValueError("expected numbers, L, + - * / ^, brackets, log and sqrt")
 
 
-Check = Callable[[Any], Any]
-"""Turns a value of a file into that of an option; raises ValueError with what was expected."""
+def _of_servers(value: Any) -> Any:
+    """Read a number or a function of L; a function of Python, which only a scenario can hold, stays as it is."""
+    return value if callable(value) else Expression.of(str(value))
 
 
-@dataclass(frozen=True)
-class Option:
-    """One option.
+OfServers = Annotated[
+    Expression,
+    Reading('a number or a function of L such as "(log L)^1.5"', _of_servers, lambda value: f'"{value.text}"'),
+]
+"""The type of an option that is a number or a function of the number of servers."""
 
-    Attributes
-    ----------
-    name : str
-    default : object
-        Of type and bounds of its own; None where the policy works it out, or where a value must be given.
-    about : str
-        What it means, in one line.
-    check : callable
-        Returns the value that is meant; raises ValueError with what was expected.
+
+def options_of(record: type[R], options: Mapping[str, Any], types: Sequence[str] = ()) -> R:
+    """Read a policy's own options from those of a setting, which may hold options of other policies besides.
+
+    Tables by name have an entry for each of `types`.
+
+    Raises
+    ------
+    InputError
+        A value that is none of the option, as ``simulation.OPTION: expected ..., got ...``.
 
     Examples
     --------
-    >>> BETA({}), BETA({"beta": "3/4"})
-    (0.9, 0.75)
-    >>> BETA({"beta": 2})
-    Traceback (most recent call last):
-    theory.errors.InputError: simulation.beta: expected a number from 0 to 1, got 2
+    >>> from fluid.simulation.loss.policies.unreserved import ChoicesOptions
+    >>> options_of(ChoicesOptions, {"d": 3, "beta": 0.5})
+    ChoicesOptions(d=3)
     """
-
-    name: str
-    default: Any
-    about: str
-    check: Check
-
-    @property
-    def written(self) -> str:
-        """The default as it would stand in a file; empty where the policy works it out, or a value must be given."""
-        value = self.default
-        if value is None:
-            return ""
-        if isinstance(value, Expression):
-            return f'"{value.text}"'
-        return (
-            str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else f"{value:g}"
-        )
-
-    def __call__(self, options: Mapping[str, Any]) -> Any:
-        """Return the value in a table of options, or the default; raise InputError for one that is out of bounds."""
-        if self.name not in options:
-            return self.default
-        try:
-            return self.check(options[self.name])
-        except ValueError as error:
-            raise InputError(f"simulation.{self.name}: {error}, got {repr(options[self.name])[:60]}") from None
-
-    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
-        """Take the value from the table ``[simulation]`` of a file, so that the error names the file.
-
-        `types` are the names of the types of jobs, None beside a law of sizes.
-        """
-        del types
-        value = fields.take(self.name, "a value")
-        try:
-            self.check(value)
-        except ValueError as error:
-            fields.fail(self.name, f"{error}, got {repr(value)[:60]}")
-        return value
+    own = {field.name for field in fields_of(record)}
+    table = {name: value for name, value in options.items() if name in own}
+    return read(record, table, "simulation", names=types)
 
 
-class _OfServers(Option):
-    """An option whose value is a number or a function of L: an expression is read once, and remembers its text."""
-
-    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
-        """Take a number, or a function of L, from a file."""
-        del types
-        value = str(fields.take(self.name, "a number or a function of L"))
-        try:
-            return Expression.of(value)
-        except ValueError as error:
-            expected = 'a number or a function of L such as "(log L)^1.5"'
-            fields.fail(self.name, f"expected {expected}, got {value[:60]!r} ({error})")
-
-
-@dataclass(frozen=True)
-class _ByType(Option):
-    """An option whose value is a table with an entry for each type.
-
-    `entry` is what messages call one: a whole number, or an exact one where `is_whole` is false, of at least 0.
-    """
-
-    entry: str = "a number of at least 0"
-    is_whole: bool = False
-
-    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
-        """Take the table from a file."""
-        expected = f"a table by type, each entry {self.entry}"
-        if types is None:
-            return fields.take(self.name, expected)
-        table = fields.table(self.name, expected)
-        values = {name: (table.integer if self.is_whole else table.number)(name, self.entry) for name in types}
-        table.finish()
-        return values
-
-
-def _number(least: float = -inf, most: float = inf) -> Check:
-    bounds = f" from {least:g} to {most:g}" if isfinite(least) and isfinite(most) else ""
-    bounds = bounds or (f" of at least {least:g}" if isfinite(least) else f" of at most {most:g}")
-
-    def check(value: Any) -> float:
-        try:
-            number = float(rational(value))
-        except (ValueError, OverflowError):
-            number = inf
-        if isinstance(value, bool) or not isfinite(number) or not least <= number <= most:
-            raise ValueError(f"expected a number{bounds}")
-        return number
-
-    return check
-
-
-def _whole(least: int, most: int) -> Check:
-    def check(value: Any) -> int:
-        try:
-            number = _number(least, most)(value)
-        except ValueError:
-            number = inf
-        if number % 1 != 0:  # infinite: the remainder is no number
-            raise ValueError(f"expected a whole number from {least} to {most}")
-        return int(number)
-
-    return check
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("expected true or false")
+def at_servers(option: Expression | Callable[[int], float], name: str, servers: int, least: int) -> float:
+    """Return the value of an option at L servers."""
+    expected = f"simulation.{name}: expected a number from {least} to 2^31 at L = {servers}"
+    try:
+        value = float(option(servers))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
+    if not least <= value < 2**31:
+        raise InputError(f"{expected}, got {value!r}")
     return value
-
-
-def _one_of(*names: str) -> Check:
-    def check(value: Any) -> str:
-        if value not in names:
-            raise ValueError(f"expected one of {', '.join(names)}")
-        return str(value)
-
-    return check
-
-
-def _as_given(value: Any) -> Any:
-    return value
-
-
-ORACLES = ("exact", "single", "greedy")
-"""Values of the option ``oracle``."""
-
-FASTEST = 1e12
-"""Largest rate of sampling and expiry, in units of the service rate."""
-
-RESERVATION = _OfServers(
-    "reservation", Expression("(log L)^1.5"), "g(L) of dynamic reservation: a number or a function of L", _as_given
-)
-PLACEMENT = Option(
-    "placement",
-    "best-ranked",
-    "the slot that dynamic reservation fills first: best-ranked or worst-ranked",
-    _one_of("best-ranked", "worst-ranked"),
-)
-PERIOD = _OfServers(
-    "period",
-    Expression("1"),
-    "admissions and departures from one run of CRA to the next: a number or a function of L",
-    _as_given,
-)
-ESTIMATE = _ByType(
-    "estimate",
-    None,
-    "jobs per server of each type on which CRA runs in place of the jobs in service",
-    _as_given,
-    "a workload in jobs per server",
-)
-MIGRATION = Option("migration", True, "whether a departure pulls a job out of a drained server", _flag)
-D = Option("d", 2, "servers that power-of-d draws for each job", _whole(1, 1000))
-PRIORITY = _ByType(
-    "priority",
-    None,
-    "the priority of each type; jobs of priority 0 can be stopped",
-    _as_given,
-    "a priority, 0 the lowest",
-    is_whole=True,
-)
-TRIGGER = Option(
-    "trigger", "lost", "what becomes of the job for which others are stopped: lost or served", _one_of("lost", "served")
-)
-ORACLE = Option("oracle", "exact", "how configurations of great weight are found", _one_of(*ORACLES))
-BETA = Option("beta", 0.9, "weight below which a server stalls, as a fraction of the greatest, (29)", _number(0, 1))
-P = Option("p", -0.05, "p of (29); 1 for a constant beta", _number(most=1))
-Z = Option("z", 0.005, "z of (29)", _number(0))
-CUT = Option("cut", 0.1, "fraction of stalled servers from which q(s) is 0; 2 for never", _number(0))
-FALL = Option("fall", 1.0, "slope of q(s); 0 for none", _number(0, 1))
-EARLY = Option("early", True, "whether a stalled server may renew before it is empty (6.3)", _flag)
-START = Option(
-    "start", "as-needed", "when servers become active first: as-needed or at-once", _one_of("as-needed", "at-once")
-)
-RENEWAL = Option(
-    "renewal",
-    "while-empty",
-    "when a server of max-weight-local chooses: while-empty (anew at arrivals) or on-emptying (once)",
-    _one_of("while-empty", "on-emptying"),
-)
-SAMPLING = Option("sampling", 1.0, "rate at which an empty queue samples, over the service rate", _number(0, FASTEST))
-EXPIRY = Option("expiry", 1.0, "rate at which a token expires, over the service rate", _number(0, FASTEST))
-PARTITION = Option(
-    "partition", None, "J of the universal partition; the least with all sizes above 2^-J unless given", _whole(2, 40)
-)
-
-OPTIONS: dict[str, Option] = {
-    option.name: option
-    for option in (
-        RESERVATION, PLACEMENT, PERIOD, ESTIMATE, MIGRATION, D, PRIORITY, TRIGGER,
-        ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, RENEWAL, SAMPLING, EXPIRY, PARTITION,
-    )
-}  # fmt: skip
-"""The options of the policies that come with packproof, by name."""
-
-
-def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a policy reads; raise InputError for one that neither it nor any policy of packproof has.
-
-    >>> from fluid.simulation.policy_names import policy
-    >>> read_by(policy("power-of-d"), {"d": 3, "beta": 0.8})
-    {'d': 3}
-    """
-    for name in table:
-        if name not in OPTIONS and name not in policy.options:
-            options = ", ".join(dict.fromkeys([*policy.options, *OPTIONS]))
-            raise InputError(f"simulation.{name}: unknown option, expected one of {options}")
-    return {name: value for name, value in table.items() if name in policy.options}

@@ -12,12 +12,13 @@ configuration is never one.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.options import ORACLE
+from fluid.simulation.options import options_of
 from fluid.simulation.state import QUEUE, Setting, over_servers, queue_fields, start
 from fluid.simulation.structures.bitset import discard, empty_sets, insert
 from theory.compiled import step
@@ -27,6 +28,14 @@ from theory.instance import Additive
 
 LIMIT = 4_000_000
 """Largest table (rows times types) that is searched at every event."""
+
+
+@dataclass(frozen=True)
+class OracleOptions:
+    """The option of every policy whose servers hold configurations of great weight."""
+
+    oracle: Annotated[Literal["exact", "single", "greedy"], "how configurations of great weight are found"] = "exact"
+
 
 CONFIGURED = (
     *QUEUE, "table", "rows", "greedily", "capacity", "need", "share", "best_", "remaining_",
@@ -81,7 +90,7 @@ def configured_fields(setting: Setting, name: str) -> dict[str, NDArray[Any]]:
 
 def _oracle(setting: Setting) -> dict[str, NDArray[Any]]:
     """Make what the oracle that the option asks for looks into."""
-    name = ORACLE(setting.options)
+    name = options_of(OracleOptions, setting.options).oracle
     spaces = [pool.space for pool in setting.instance.pools]
     types, pools = len(setting.instance.types), len(spaces)
     share = np.array([[1 / m if (m := space.most(j)) else np.inf for j in range(types)] for space in spaces])

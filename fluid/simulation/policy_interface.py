@@ -71,7 +71,7 @@ has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import signature
 from os.path import basename
 from typing import Any
@@ -147,6 +147,9 @@ class Policy:
         One line for lists of policies.
     options : tuple of str
         Names of the options that `prepare` reads, fields of the table ``[simulation]``; it is handed no others.
+    record : type, optional
+        A frozen dataclass that declares them (`theory.files.record`): the names are those of its fields. `prepare`
+        reads it by `fluid.simulation.options.options_of`.
     source : str
         The name under which `fluid.simulation.policy_names.policy` found it.
     code : str
@@ -170,6 +173,7 @@ class Policy:
     ring: Callable[..., None] = nothing_to_ring
     about: str = ""
     options: tuple[str, ...] = ()
+    record: type[Any] | None = None
     source: str = field(default="", compare=False)
     code: str = field(default="", compare=False)
 
@@ -179,6 +183,10 @@ class Policy:
             raise InputError(f"Policy: name: expected a text of printable characters, got {self.name!r}")
         if self.model not in MODELS:
             raise InputError(f"Policy {self.name}: model: expected {' or '.join(MODELS)}, got {self.model!r}")
+        if self.record is not None:
+            if not (isinstance(self.record, type) and is_dataclass(self.record)):
+                raise InputError(f"Policy {self.name}: record: expected a dataclass, got {self.record!r}")
+            object.__setattr__(self, "options", tuple(field.name for field in fields(self.record)))
         if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):
             raise InputError(f"Policy {self.name}: options: expected a tuple of names, got {self.options!r}")
         for name in self.options:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from theory.doors import imported
 from theory.errors import ArgumentError, InputError, meant
 from theory.files.code import code_digest, module_of
 from theory.files.places import names_own_code
+from theory.files.record import RecordField, fields_of
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
@@ -101,3 +103,33 @@ def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
     built_in: Policy = getattr(imported(module), attribute)
     return replace(built_in, source=name)
+
+
+@cache
+def all_options() -> Mapping[str, RecordField]:
+    """Return the options of the policies that come with packproof, by name; this loads all of them."""
+    policies = map(_policy_of_packproof, HOMES)
+    return {option.name: option for each in policies for option in declared_options(each).values()}
+
+
+def declared_options(policy: Policy) -> Mapping[str, RecordField]:
+    """Return the options of which a policy declares more than the name, by name."""
+    return {} if policy.record is None else {option.name: option for option in fields_of(policy.record)}
+
+
+def option_of(policy: Policy, name: str) -> RecordField | None:
+    """Return what is known of an option: as the policy declares it, or as one of packproof does."""
+    return declared_options(policy).get(name) or all_options().get(name)
+
+
+def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a policy reads; raise InputError for one that neither it nor any policy of packproof has.
+
+    >>> read_by(policy("power-of-d"), {"d": 3, "beta": 0.8})
+    {'d': 3}
+    """
+    for name in table:
+        if name not in policy.options and name not in all_options():
+            options = ", ".join(dict.fromkeys([*policy.options, *all_options()]))
+            raise InputError(f"simulation.{name}: unknown option, expected one of {options}")
+    return {name: value for name, value in table.items() if name in policy.options}

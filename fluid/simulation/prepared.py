@@ -19,8 +19,8 @@ from fluid.simulation.authors import (
     words_of_error,
     written_by_author,
 )
-from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import read_by
 from fluid.simulation.state import State, type_of
 from theory.doors import PACKAGE
 from theory.errors import InputError

@@ -13,10 +13,10 @@ import pytest
 
 from bounds.answers import schema
 from bounds.cli import run
-from fluid.simulation.options import OPTIONS
-from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.policy_names import HOMES, all_options, policy
 from theory.files.document import Fields
 from theory.files.price_catalogue import catalogue, matching, missing_sizes, near
+from theory.files.record import take
 
 FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
 
@@ -41,8 +41,8 @@ def test_options_of_policies_are_shown(capsys: pytest.CaptureFixture[str]) -> No
     every = capsys.readouterr().out
     assert run(["simulate", "--policy", "power-of-d:list", "--policy", "first-fit:list"]) == 0
     some = capsys.readouterr().out
-    for name, option in OPTIONS.items():
-        default = f" = {option.written}" if option.default is not None else ""
+    for name, option in all_options().items():
+        default = f" = {option.written}" if option.written else ""
         shown = f"  {name}{default}: {option.about}\n"
         readers = [home for home in HOMES if name in policy(home).options]
         assert every.count(shown) == len(readers) > 0
@@ -57,13 +57,13 @@ def test_options_of_policies_are_shown(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err.endswith("; did you mean first-fit or best-fit?\n")
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", all_options())
 def test_a_default_as_it_is_shown_means_the_default(name: str) -> None:
     """What the list shows may be copied into a file."""
-    option = OPTIONS[name]
-    if option.default is not None:
+    option = all_options()[name]
+    if option.written:
         given = tomllib.loads(f"{name} = {option.written}")
-        assert option.take(Fields(given, "f"), ("a",)) == option.default
+        assert take(option, Fields(given, "f"), ("a",)) == option.default
 
 
 def test_unknown_policy_names_near_ones_and_shows_a_person_the_list(

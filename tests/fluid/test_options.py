@@ -13,9 +13,9 @@ from fluid.experiment.grid import RUN, read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
-from fluid.simulation.options import OPTIONS, Expression, read_by
+from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.policy_names import HOMES, all_options, policy, read_by
 from fluid.simulation.slotted.policies.vqs import virtual_queues
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.state import Setting
@@ -36,7 +36,8 @@ TWO = additive([12], [[5], [7]])
         ("randomized-sampling", {"expiry": -1}, "simulation.expiry: expected a number from 0 to 1e+12, got -1"),
         ("dra", {"reservation": Expression("L^L")}, "simulation.reservation: expected a number from 0 to"),
         ("dra", {"reservation": -1}, "simulation.reservation: expected a number from 0 to 2^31 at L = 1000, got -1"),
-        ("dra", {"reservation": "many"}, "simulation.reservation: expected a number from 0 to 2^31 at L = 1000, got"),
+        ("dra", {"reservation": "many"}, "simulation.reservation: expected a number or a function of L such as "),
+        ("dra-preemption", {}, "simulation.priority: missing, expected a table with t1, t2, for each a"),
     ],
 )  # fmt: skip
 def test_options_begin_with_their_field(name: str, options: dict[str, Any], words: str) -> None:
@@ -81,10 +82,10 @@ def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_policy_reads_what_it_declares() -> None:
     """The list of all options is that of what the policies read, and each finds what it declares."""
     read = [name for home in HOMES for name in policy(home).options]
-    assert set(read) == set(OPTIONS)
-    table = dict.fromkeys(OPTIONS, 1)
+    assert set(read) == set(all_options())
+    table = dict.fromkeys(all_options(), 1)
     for home in HOMES:
-        assert tuple(read_by(policy(home), table)) == tuple(n for n in OPTIONS if n in policy(home).options)
+        assert tuple(read_by(policy(home), table)) == tuple(n for n in all_options() if n in policy(home).options)
     with pytest.raises(InputError, match=r"^simulation\.bet: unknown option, expected one of beta|oracle"):
         read_by(policy("nonpreemptive"), {"bet": 1})
 
@@ -132,7 +133,7 @@ def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.Captu
     assert run([*common, "dra"]) == 2
     error = capsys.readouterr().err
     assert f"{path}: simulation.bet: unknown field, expected one of " in error
-    assert all(f" {name}," in error for name in OPTIONS)
+    assert all(f" {name}," in error for name in all_options())
     assert error.endswith("; did you mean beta?\n")
 
 
@@ -149,6 +150,48 @@ def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text(INSTANCE + "keep = -2\n")
     assert run([*command, mine]) == 2
     assert capsys.readouterr().err.endswith(f"{path}: simulation.keep: expected 0 or more\n")
+
+
+def test_options_of_one_s_own_that_are_declared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record of an author's is read and listed as those of packproof's policies are."""
+    declared = OWN.replace("def prepare(setting):", DECLARED).replace('options=("keep",)', "record=Mine")
+    (tmp_path / "own.py").write_text(declared)
+    path = tmp_path / "one.toml"
+    path.write_text(INSTANCE + "keep = 2\n")
+    mine = f"{tmp_path / 'own.py'}:MINE"
+    command = ["simulate", str(path), "--servers", "3", "--until", "5", "--policy"]
+    assert run([*command, mine]) == 0
+    assert policy(mine).prepare.__globals__["read"] == [2]
+    path.write_text(INSTANCE + "keep = -2\n")
+    for name in (mine, "dra"):
+        assert run([*command, name, *(() if name == mine else ("--policy", mine))]) == 2
+        expected = f"{path}: simulation.keep: expected a whole number of at least 0, got -2\n"
+        assert capsys.readouterr().err.endswith(expected)
+    assert run(["simulate", "--policy", f"{mine}:list"]) == 0
+    assert "  keep = 1: jobs that are kept\n" in capsys.readouterr().out
+    with pytest.raises(InputError, match=r"^Policy x: record: expected a dataclass, got 3$"):
+        Policy("x", *(getattr(policy(mine), name) for name in FIELDS), record=3)  # type: ignore[arg-type]
+
+
+FIELDS = ("model", "prepare", "place", "depart", "refresh")
+DECLARED = """
+from dataclasses import dataclass
+from typing import Annotated
+from fluid.simulation.options import options_of
+from theory.files.record import Range
+
+
+@dataclass(frozen=True)
+class Mine:
+    keep: Annotated[int, Range(0), "jobs that are kept"] = 1
+
+
+read = []
+
+
+def prepare(setting):
+    read.append(options_of(Mine, setting.options).keep)
+"""
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])

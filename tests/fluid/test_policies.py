@@ -225,7 +225,7 @@ def test_bad_options(table: dict[str, Any], expected: str) -> None:
 
 
 def test_refusals_to_prepare_say_what_is_wrong() -> None:
-    with pytest.raises(InputError, match=r"simulation\.priority: expected a priority for each of t1"):
+    with pytest.raises(InputError, match=r"simulation\.priority\.t9: unknown field, expected one of t1$"):
         policy("dra-preemption").prepare(Setting(additive([2], [[1]]), 4, {"priority": {"t1": 1, "t9": 1}}))
     for row in (0, 1):  # static reservation has slots for one job of each type on both servers
         jobs = np.zeros((2, 2), np.int32)

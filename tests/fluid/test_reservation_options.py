@@ -121,10 +121,10 @@ def test_served_and_lost_differ_in_the_exact_chain() -> None:
     ("options", "words"),
     [
         ({"period": 0}, "simulation.period: expected a number from 1"),
-        ({"estimate": {"t1": 1}}, "simulation.estimate: expected jobs per server"),
-        ({"estimate": {"t1": 1, "t2": -1}}, "simulation.estimate: expected jobs per server"),
-        ({"estimate": {"t1": 1, "t2": "x"}}, "simulation.estimate: expected jobs per server"),
-        ({"estimate": 3}, "simulation.estimate: expected jobs per server"),
+        ({"estimate": {"t1": 1}}, "simulation.estimate.t2: missing, expected a workload in jobs per server"),
+        ({"estimate": {"t1": 1, "t2": -1}}, "simulation.estimate.t2: expected a workload in jobs per server, got -1"),
+        ({"estimate": {"t1": 1, "t2": "x"}}, "simulation.estimate.t2: expected a workload in jobs per server, got 'x'"),
+        ({"estimate": 3}, "simulation.estimate: expected a table, got 3"),
         ({"migration": 1}, "simulation.migration: expected true or false"),
     ],
 )

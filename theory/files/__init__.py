@@ -1,10 +1,10 @@
 """TOML and JSON files of instances, clusters and laws of sizes, and the catalogue of prices.
 
-`document` reads TOML and JSON, `kinds` recognises files of the wrong kind, and `places` decides what is read and
-written and keeps outputs away from inputs. `instances`, `clusters`, `sizes` and `items` read one format each,
-`planned_types` the types of a plan, `price_catalogue` those of the clouds, `headers` the columns of a table. `answer`
-keeps standard output for the answer of a command, `code` runs an author's code and says what it is, `polymake` writes
-for that program.
+`document` reads TOML and JSON, `record` reads a table into a dataclass by its annotations, `kinds` recognises files of
+the wrong kind, and `places` decides what is read and written and keeps outputs away from inputs. `instances`,
+`clusters`, `sizes` and `items` read one format each, `planned_types` the types of a plan, `price_catalogue` those of
+the clouds, `headers` the columns of a table. `answer` keeps standard output for the answer of a command, `code` runs an
+author's code and says what it is, `polymake` writes for that program.
 """
 
 from theory.doors import doors
@@ -13,6 +13,7 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "document": ("Fields", "read_document"),
+        "record": ("Expected", "Range", "Reading", "fields_of", "read"),
         "places": ("refuse_unwritable", "write_json", "write_text"),
         "instances": ("instance_document", "parse_instance", "read_instance", "write_instance"),
         "clusters": ("cluster_document", "parse_cluster", "read_cluster"),

@@ -150,7 +150,7 @@ class Fields:
     ----------
     table : mapping
     source : str
-        Name of the file, for errors.
+        Name of the file, for errors; empty where there is none.
     place : str
         Where the table stands in the file, such as ``type[2]``; empty at the top.
     """
@@ -167,8 +167,15 @@ class Fields:
 
     def fail(self, name: str, problem: str) -> NoReturn:
         """Raise the one error line for field `name` (empty: the table itself)."""
-        where = ".".join(part for part in (self.place, name) if part)
-        raise InputError(f"{self.source}: {where}: {problem}" if where else f"{self.source}: {problem}")
+        raise InputError(": ".join(part for part in (self.source, self.where(name), problem) if part))
+
+    def where(self, name: str) -> str:
+        """Return the place of a field in the file."""
+        return ".".join(part for part in (self.place, name) if part)
+
+    def refuse(self, name: str, expected: str, value: object, why: object = "") -> NoReturn:
+        """Raise the error of a field with another value than was expected."""
+        self.fail(name, f"expected {expected}, got {_shown(value)}{f' ({why})' if why else ''}")
 
     def refuse_other_kinds(self, what: str, *needed: str, each: str = "table") -> None:
         """Refuse a file of another kind, by a field that tells it, where a needed one is missing.

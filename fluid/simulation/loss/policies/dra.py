@@ -23,10 +23,12 @@ plus g instead of the jobs in service plus g; with ``migration = false`` drained
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, lcm
-from typing import Any, cast
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +47,7 @@ from fluid.simulation.loss.policies.slot_lists import (
     set_effective,
     words_of,
 )
-from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
+from fluid.simulation.options import Expression, OfServers, at_servers, options_of
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import (
     ASKS,
@@ -62,14 +64,37 @@ from fluid.simulation.structures.bitset import empty_sets, least
 from theory.compiled import routine, step
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
+from theory.files.record import Expected, Range
 from theory.instance import Configuration, Instance
-from theory.numbers import rational
 
 TYPES_AT_ONCE = 7
 """Up to so many types MaxReward of all sets of types is computed beforehand; beyond, as sets come up."""
 
 TYPES = 62
 """Most types: a set of types is a word."""
+
+
+@dataclass(frozen=True)
+class ReservationOptions:
+    """The options of dynamic reservation, with and without preemption."""
+
+    reservation: Annotated[OfServers, "g(L) of dynamic reservation: a number or a function of L"] = Expression(
+        "(log L)^1.5"
+    )
+    placement: Annotated[
+        Literal["best-ranked", "worst-ranked"],
+        "the slot that dynamic reservation fills first: best-ranked or worst-ranked",
+    ] = "best-ranked"
+    period: Annotated[
+        OfServers, "admissions and departures from one run of CRA to the next: a number or a function of L"
+    ] = Expression("1")
+    estimate: Annotated[
+        Mapping[str, Fraction] | None,
+        Range(0),
+        Expected("a workload in jobs per server"),
+        "jobs per server of each type on which CRA runs in place of the jobs in service",
+    ] = None
+    migration: Annotated[bool, "whether a departure pulls a job out of a drained server"] = True
 
 
 BY_CONFIGURATION: dict[str, tuple[type[np.generic], int]] = {
@@ -286,8 +311,8 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     types, pools = len(setting.instance.types), len(setting.pool_sizes)
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
-    rule = PLACEMENT(setting.options)
-    period = floor(_of_servers(setting, PERIOD, 1))
+    options = options_of(ReservationOptions, setting.options, setting.instance.names)
+    period = floor(at_servers(options.period, "period", setting.servers, least=1))
     base = common(setting, resources=False)
     base["slots"] = base["totals"].copy()
     best = greedy_configurations_of(setting.instance, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
@@ -322,10 +347,10 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "unmatched": np.full(pools, types * pools + 1),
         "changed": np.full(1, period, np.int64),
         "reserve": np.full(1, ceil(reservation(setting)), np.int64),
-        "estimate": _estimated_jobs(setting),
+        "estimate": _estimated_jobs(setting, options.estimate),
         "period": np.full(1, period, np.int64),
-        "migrates": np.full(1, MIGRATION(setting.options), np.int64),
-        "worst_first": np.full(1, rule == "worst-ranked", np.int64),
+        "migrates": np.full(1, options.migration, np.int64),
+        "worst_first": np.full(1, options.placement == "worst-ranked", np.int64),
         "plan_": np.zeros((types * pools, 2), np.int64),
         "need_": np.zeros((2, types), np.int64),
         "up_": np.zeros((2, pools), np.int64),
@@ -361,36 +386,18 @@ def greedy_configurations_of(
 
 def reservation(setting: Setting) -> float:
     """Return g(L) of a setting: a number, a function of L, or the default."""
-    return _of_servers(setting, RESERVATION, 0)
+    options = options_of(ReservationOptions, setting.options, setting.instance.names)
+    return at_servers(options.reservation, "reservation", setting.servers, least=0)
 
 
-def _of_servers(setting: Setting, option: Option, least: int) -> float:
-    """Return the value at L servers of an option that is a number or a function of L."""
-    number = option(setting.options)
-    expected = f"simulation.{option.name}: expected a number from {least} to 2^31 at L = {setting.servers}"
-    try:
-        value = float(cast(Callable[[int], float], number)(setting.servers) if callable(number) else number)
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
-    if not least <= value < 2**31:
-        raise InputError(f"{expected}, got {value!r}")
-    return value
-
-
-def _estimated_jobs(setting: Setting) -> NDArray[np.int64]:
+def _estimated_jobs(setting: Setting, estimate: Mapping[str, Fraction] | None) -> NDArray[np.int64]:
     """Return L times the estimated workload of each type, rounded up, int64[J]; -1 where there is no estimate."""
-    names, estimate = setting.instance.names, ESTIMATE(setting.options)
+    names = setting.instance.names
     if estimate is None:
         return np.full(len(names), -1, np.int64)
-    expected = f"simulation.estimate: expected jobs per server, at least 0, for each of {', '.join(names)}"
-    if not isinstance(estimate, Mapping) or set(estimate) != set(names):
-        raise InputError(expected)
-    try:
-        jobs = [setting.servers * rational(estimate[name]) for name in names]
-    except ValueError as error:
-        raise InputError(f"{expected} ({error})") from None
-    if not all(0 <= number < 2**31 for number in jobs):
-        raise InputError(f"{expected} and less than 2^31 in all")
+    jobs = [setting.servers * estimate[name] for name in names]
+    if not all(number < 2**31 for number in jobs):
+        raise InputError("simulation.estimate: expected jobs per server that are less than 2^31 in all")
     return np.array([ceil(number) for number in jobs], np.int64)
 
 
@@ -458,9 +465,6 @@ def _mark_everything(state: Any) -> None:
             mark_all(state, c)
 
 
-OPTIONS = (RESERVATION.name, PLACEMENT.name, PERIOD.name, ESTIMATE.name, MIGRATION.name)
-"""What dynamic reservation reads, with and without preemption."""
-
 DRA = Policy(
     "dra",
     "loss",
@@ -472,5 +476,5 @@ DRA = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation: greedy placement of the jobs at hand plus g(L), draining and migration",
-    options=OPTIONS,
+    record=ReservationOptions,
 )

@@ -8,13 +8,15 @@ as the state has rows of moves for (4,096) at most.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from fluid.simulation.loss.policies.dra import (
-    OPTIONS,
+    ReservationOptions,
     ReservationState,
     answer,
     drained_server,
@@ -26,14 +28,31 @@ from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
 from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
 from fluid.simulation.loss.policies.slot_lists import follow_freed_slot
-from fluid.simulation.options import PRIORITY, TRIGGER
+from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, over_servers, state_type, stop
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
 from theory.errors import InputError
+from theory.files.record import Expected, Range
 from theory.instance import Additive
 from theory.numbers import to_integers
+
+
+@dataclass(frozen=True)
+class PreemptionOptions(ReservationOptions):
+    """The options of dynamic reservation with preemption."""
+
+    priority: Annotated[
+        Mapping[str, int],
+        Range(0),
+        Expected("a priority, 0 the lowest"),
+        "the priority of each type; jobs of priority 0 can be stopped",
+    ] = field(kw_only=True)
+    trigger: Annotated[
+        Literal["lost", "served"], "what becomes of the job for which others are stopped: lost or served"
+    ] = "lost"
+
 
 PreemptionState = state_type(
     __name__, "PreemptionState", ReservationState._fields,
@@ -45,7 +64,7 @@ PreemptionState = state_type(
 
 
 def prepare(setting: Setting) -> Any:
-    """Make the state; option ``priority`` gives each type's, a whole number of at least 0.
+    """Make the state.
 
     The size of a type is the largest share of a resource that it takes, as the paper has it.
     """
@@ -57,10 +76,8 @@ def prepare(setting: Setting) -> Any:
         )
     fields = reservation_arrays(setting)
     ids = fields.pop("ids")
-    priorities = PRIORITY(setting.options)
-    if priorities is None or set(priorities) != set(instance.names):
-        raise InputError(f"simulation.priority: expected a priority for each of {', '.join(instance.names)}")
-    priority = np.array([priorities[name] for name in instance.names], np.int64)
+    options = options_of(PreemptionOptions, setting.options, instance.names)
+    priority = np.array([options.priority[name] for name in instance.names], np.int64)
     space = instance.pools[0].space
     if not isinstance(space, Additive):
         raise InputError("--policy dra-preemption: expected a server with capacity, whose types have sizes")
@@ -78,7 +95,7 @@ def prepare(setting: Setting) -> Any:
         **fields,
         priority=priority,
         size=np.array(sizes, np.int64),
-        serves=np.full(1, TRIGGER(setting.options) == "served", np.int64),
+        serves=np.full(1, options.trigger == "served", np.int64),
         victims=np.array(victims, np.int64),
         held=held,
         held_levels=levels,
@@ -156,5 +173,5 @@ DRA_PREEMPTION = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation that stops jobs of priority 0 when one of higher priority is refused",
-    options=(*OPTIONS, PRIORITY.name, TRIGGER.name),
+    record=PreemptionOptions,
 )

@@ -6,18 +6,20 @@ none.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.options import D
+from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, fits, one_of, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
+from theory.files.record import Range
 from theory.instance import Additive, Space
 from theory.numbers import to_integers, total
 
@@ -314,6 +316,14 @@ BEST_FIT = Policy(
     about="the fullest server with room, by mean load",
 )
 
+
+@dataclass(frozen=True)
+class ChoicesOptions:
+    """The options of power of d choices."""
+
+    d: Annotated[int, Range(1, 1000), "servers that power-of-d draws for each job"] = 2
+
+
 SamplingState = state_type(__name__, "SamplingState", Common._fields, "choices", "load")
 """The common part, how many servers are drawn, and what each type adds to the load of a server of each pool."""
 
@@ -321,7 +331,8 @@ SamplingState = state_type(__name__, "SamplingState", Common._fields, "choices",
 def prepare_power_of_d(setting: Setting) -> Any:
     """Make the state of power of d choices; any number of pools."""
     load, _ = whole_loads(setting)
-    return SamplingState(**common(setting), choices=np.full(1, D(setting.options), np.int64), load=load)
+    d = options_of(ChoicesOptions, setting.options).d
+    return SamplingState(**common(setting), choices=np.full(1, d, np.int64), load=load)
 
 
 @step
@@ -348,5 +359,5 @@ POWER_OF_D = Policy(
     nothing_to_depart,
     nothing_to_refresh,
     about="the least loaded of d random servers, if the job fits there (option d, 2 unless given)",
-    options=(D.name,),
+    record=ChoicesOptions,
 )

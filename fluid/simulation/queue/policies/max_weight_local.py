@@ -14,16 +14,35 @@ In both, slots are refilled from the queues between refresh times, and ties are 
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from fluid.simulation.options import ORACLE, RENEWAL
-from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
+from fluid.simulation.options import options_of
+from fluid.simulation.oracle import (
+    CONFIGURED,
+    OracleOptions,
+    configured_fields,
+    heaviest,
+    refill_slot,
+    take_configuration,
+)
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, state_type
 from fluid.simulation.structures.bitset import discard, insert, least
 from theory.compiled import step
+
+
+@dataclass(frozen=True)
+class LocalOptions(OracleOptions):
+    """The options of M14."""
+
+    renewal: Annotated[
+        Literal["while-empty", "on-emptying"],
+        "when a server of max-weight-local chooses: while-empty (anew at arrivals) or on-emptying (once)",
+    ] = "while-empty"
+
 
 LocalState = state_type(__name__, "LocalState", CONFIGURED, "once")
 """The fields of configured servers (`fluid.simulation.oracle`), and whether they choose only when they become empty.
@@ -34,7 +53,7 @@ The servers of a pool that may choose at an arrival are the empty ones; with ``o
 
 def prepare(setting: Setting) -> Any:
     """Make the state of M14; several pools are servers of several kinds."""
-    once = np.full(1, RENEWAL(setting.options) == "on-emptying")
+    once = np.full(1, options_of(LocalOptions, setting.options).renewal == "on-emptying")
     return LocalState(**configured_fields(setting, "max-weight-local"), once=once)
 
 
@@ -104,5 +123,5 @@ MAX_WEIGHT_LOCAL = Policy(
     depart,
     refresh,
     about="M14: a configuration of greatest weight at local refresh times",
-    options=(ORACLE.name, RENEWAL.name),
+    record=LocalOptions,
 )

@@ -10,23 +10,45 @@ rate min mu at least, overlooks empty servers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import tanh
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from fluid.simulation import options
-from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
+from fluid.simulation.options import options_of
+from fluid.simulation.oracle import (
+    CONFIGURED,
+    OracleOptions,
+    configured_fields,
+    heaviest,
+    refill_slot,
+    take_configuration,
+)
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, over_servers, state_type
 from fluid.simulation.structures.bitset import discard, least
 from theory.compiled import step
+from theory.files.record import Range
+
+
+@dataclass(frozen=True)
+class PeriodOptions(OracleOptions):
+    """The options of Algorithm 1; the first six after the oracle are the numbers of the field ``rule``."""
+
+    beta: Annotated[float, Range(0, 1), "weight below which a server stalls, as a fraction of the greatest, (29)"] = 0.9
+    p: Annotated[float, Range(most=1), "p of (29); 1 for a constant beta"] = -0.05
+    z: Annotated[float, Range(0), "z of (29)"] = 0.005
+    cut: Annotated[float, Range(0), "fraction of stalled servers from which q(s) is 0; 2 for never"] = 0.1
+    fall: Annotated[float, Range(0, 1), "slope of q(s); 0 for none"] = 1.0
+    early: Annotated[bool, "whether a stalled server may renew before it is empty (6.3)"] = True
+    start: Annotated[Literal["as-needed", "at-once"], "when servers become active first: as-needed or at-once"] = (
+        "as-needed"
+    )
+
 
 BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
 """Places in ``rule``."""
-
-RULE = (options.BETA, options.P, options.Z, options.CUT, options.FALL, options.EARLY)
-"""The options in the order of the field ``rule``."""
 
 NonpreemptiveState = state_type(__name__, "NonpreemptiveState", CONFIGURED, "active", "stalled", "rule")
 """The fields of configured servers (`fluid.simulation.oracle`), and what is active.
@@ -40,13 +62,14 @@ servers of a pool that may take a configuration when a job comes are those not u
 
 def prepare(setting: Setting) -> Any:
     """Make the state of Algorithm 1; several pools are servers of several kinds."""
+    options = options_of(PeriodOptions, setting.options)
     state = NonpreemptiveState(
         **configured_fields(setting, "nonpreemptive"),
         active=np.zeros(setting.servers, np.int64),
         stalled=np.zeros(1, np.int64),
-        rule=np.array([float(option(setting.options)) for option in RULE]),
+        rule=np.array([options.beta, options.p, options.z, options.cut, options.fall, options.early]),
     )
-    if options.START(setting.options) == "at-once":
+    if options.start == "at-once":
         for server in range(setting.servers):
             over_servers(heaviest, setting.servers)(state, state.pool[server])
             over_servers(_begin, setting.servers)(state, server)
@@ -151,5 +174,5 @@ NONPREEMPTIVE = Policy(
     depart,
     refresh,
     about="Algorithm 1 of the non-preemptive paper: active and stalled periods, r-max weight configurations",
-    options=tuple(option.name for option in (options.ORACLE, *RULE, options.START)),
+    record=PeriodOptions,
 )

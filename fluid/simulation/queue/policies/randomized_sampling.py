@@ -13,16 +13,30 @@ if there is one, else it is queued. What it leaves open, and what is chosen here
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from fluid.simulation.options import EXPIRY, SAMPLING
+from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, over_servers, queue_fields, start, state_type
 from theory.compiled import step
 from theory.errors import InputError
+from theory.files.record import Range
 from theory.instance import Additive
+
+FASTEST = 1e12
+"""Largest rate of sampling and expiry, in units of the service rate."""
+
+
+@dataclass(frozen=True)
+class TokenOptions:
+    """The options of G16."""
+
+    sampling: Annotated[float, Range(0, FASTEST), "rate at which an empty queue samples, over the service rate"] = 1.0
+    expiry: Annotated[float, Range(0, FASTEST), "rate at which a token expires, over the service rate"] = 1.0
+
 
 TokenState = state_type(__name__, "TokenState", QUEUE, "rates", "held", "urn", "tokens")
 """The fields of queues, and the tokens.
@@ -35,7 +49,7 @@ server. ``urn`` int32[J, N]: the servers of the tokens of each type. ``tokens`` 
 
 def prepare(setting: Setting) -> Any:
     """Make the state of G16; several pools are servers of several kinds."""
-    sampling, expiry = SAMPLING(setting.options), EXPIRY(setting.options)
+    options = options_of(TokenOptions, setting.options)
     spaces = [pool.space for pool in setting.instance.pools]
     if not all(isinstance(space, Additive) for space in spaces):
         raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
@@ -46,7 +60,7 @@ def prepare(setting: Setting) -> Any:
     )
     state = TokenState(
         **queue_fields(setting, "randomized-sampling", resources=True, room=16, clocks=2 * types),
-        rates=np.array([sampling * services, expiry * services]),
+        rates=np.array([options.sampling * services, options.expiry * services]),
         held=np.zeros((setting.servers, types), np.int32),
         urn=np.zeros((types, most), np.int32),
         tokens=np.zeros(types, np.int64),
@@ -133,5 +147,5 @@ RANDOMIZED_SAMPLING = Policy(
     refresh,
     ring=ring,
     about="G16: queues sample servers at random and hold room by tokens",
-    options=(SAMPLING.name, EXPIRY.name),
+    record=TokenOptions,
 )

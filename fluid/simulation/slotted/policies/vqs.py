@@ -7,14 +7,15 @@ virtual queue takes no job behind it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.options import PARTITION
+from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.state import (
     COMMON,
@@ -34,6 +35,19 @@ from fluid.simulation.structures.bitset import discard, empty_sets, insert, leas
 from fluid.simulation.structures.searches import NOTHING, first_at_least, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import InputError
+from theory.files.record import Range
+
+
+@dataclass(frozen=True)
+class PartitionOptions:
+    """The option of the policies with virtual queues."""
+
+    partition: Annotated[
+        int | None,
+        Range(2, 40),
+        "J of the universal partition; the least with all sizes above 2^-J unless given",
+    ] = None
+
 
 ONE, OTHER, NUMBER = 0, 1, 2
 """Columns of ``table``."""
@@ -51,7 +65,7 @@ room that the servers have for its jobs. ``empty``, ``spread``: the set of empty
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS."""
-    levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
+    levels = partition(setting)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     empty, spread = empty_sets(1, setting.servers)
     insert_into = over_servers(insert, setting.servers)
@@ -205,8 +219,13 @@ VQS = Policy(
     depart,
     refresh,
     about="virtual queues of the universal partition, reduced configurations, renewed by empty servers",
-    options=(PARTITION.name,),
+    record=PartitionOptions,
 )
+
+
+def partition(setting: SlottedSetting) -> int:
+    """Return J of the universal partition: the option, or the least that suits the sizes."""
+    return options_of(PartitionOptions, setting.options).partition or depth(setting.sizes, setting.capacity)
 
 
 def depth(sizes: NDArray[np.int64], capacity: int) -> int:

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, first_with_room
 from fluid.simulation.slotted.policies.vqs import (
     NUMBER,
     ONE,
     OTHER,
-    depth,
+    PartitionOptions,
     heaviest_row,
+    partition,
     reduced_configurations,
     virtual_queues,
 )
@@ -54,7 +54,7 @@ def spans_of(queue_of: NDArray[np.int8], queues: int) -> NDArray[np.int64]:
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS-BF."""
-    levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
+    levels = partition(setting)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     common = shared(setting, queue_of=queue_of, queues=2 * levels)
     return HybridState(
@@ -139,5 +139,5 @@ VQS_BF = Policy(
     depart,
     refresh,
     about="VQS whose servers take the largest jobs that fit and fill up by Best-Fit",
-    options=(PARTITION.name,),
+    record=PartitionOptions,
 )
