@@ -255,7 +255,7 @@ def _second_growth(
 
 
 FULL_WINDOW: dict[str, Any] = {"until": 40_000_000, "warmup": 20_000_000, "replications": (20, 20, 20), "seed": SEED}
-TINY_WINDOW: dict[str, Any] = {"until": 3_200_000, "warmup": 1_800_000, "replications": (6, 20, 10)}
+TINY_WINDOW: dict[str, Any] = {"until": 3_600_000, "warmup": 2_200_000, "replications": (10, 28, 10)}
 FEW = (4, 4, 4)
 """Replications of the controls, in which growth is not that of a server that is caught."""
 
@@ -299,7 +299,7 @@ def instability_of_best_fit(
     source="Figure 3",
     printed="(a) VQS is unstable, but BF variants are stable; (b) VQS is stable but BF variants are unstable",
     evidence=Evidence.statistical,
-    tiny={"rate": 0.016, "slots": 150_000, "second_rate": 0.0325, **TINY_WINDOW},
+    tiny={"rate": 0.016, "slots": 200_000, "second_rate": 0.0325, **TINY_WINDOW},
     full={"slots": 10_000_000, **FULL_WINDOW},
     controls={
         "(a) with 0.012 jobs a slot, which VQS carries": {"rate": 0.012},
