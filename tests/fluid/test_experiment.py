@@ -356,7 +356,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["finished"] == answer["cells"] == 32
     assert len(answer["comparisons"]) == 12
     assert run(arguments) == 0
-    assert "paired differences" in capsys.readouterr().out
+    assert "differences on the same jobs" in capsys.readouterr().out
 
 
 def test_interrupted_command_says_what_it_has(
