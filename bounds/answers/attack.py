@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from bounds.answers.record import Answer, Ends, Exact, Of
+from bounds.answers.record import HIDDEN, Answer, Ends, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
 
@@ -14,16 +14,16 @@ class Attack(CommandAnswer):
     Bins are counted from 0 here, as a rule for items returns them; text for people counts them from 1.
     """
 
-    rule: str
-    kind: str
-    ratio: Exact
+    rule: Annotated[str, HIDDEN]
+    kind: Annotated[str, Head("kind of rule")]
+    ratio: Annotated[Exact, Head("ratio to what is possible")]
     ratio_float: Annotated[float, Of("ratio")]
-    certified: bool
-    instance: dict[str, Any]
-    evidence: dict[str, Any]
-    evaluations: int
-    complete: bool
-    seconds: float
+    certified: Annotated[bool, Head("the ratio is exact and certified")]
+    instance: Annotated[dict[str, Any], HIDDEN]
+    evidence: Annotated[dict[str, Any], HIDDEN]
+    evaluations: Annotated[int, Head("instances judged")]
+    complete: Annotated[bool, Head("search ran to its end")]
+    seconds: Annotated[float, Head("seconds of search", digits=3)]
 
 
 class OnlineAttack(CommandAnswer):
@@ -34,41 +34,41 @@ class OnlineAttack(CommandAnswer):
     a trap is exact.
     """
 
-    policy: str
-    kind: str
-    model: str
-    ratio: Exact
+    policy: Annotated[str, HIDDEN]
+    kind: Annotated[str, HIDDEN]
+    model: Annotated[str, HIDDEN]
+    ratio: Annotated[Exact, HIDDEN]
     ratio_float: Annotated[float, Of("ratio")]
-    certified: bool
-    confirmed: bool
-    instance: dict[str, Any]
+    certified: Annotated[bool, HIDDEN]
+    confirmed: Annotated[bool, Head("confirmed with a fresh seed")]
+    instance: Annotated[dict[str, Any], HIDDEN]
     servers: int
     trap: TrapAnswer | None
-    growth: GrowthAnswer | None
-    share: Measured | None
-    reproduce: str
-    evaluations: int
-    complete: bool
-    seconds: float
+    growth: Annotated[GrowthAnswer | None, Head("growth of the waiting work, in servers per unit of time")]
+    share: Annotated[Measured | None, Head("share of the optimal reward")]
+    reproduce: Annotated[str, HIDDEN]
+    evaluations: Annotated[int, Head("instances judged")]
+    complete: Annotated[bool, Head("search ran to its end")]
+    seconds: Annotated[float, Head("seconds of search", digits=3)]
 
 
 class TrapAnswer(Answer):
     """A regime that servers do not leave while the queues of some types are long."""
 
-    growing: list[str]
-    service: dict[str, Exact]
-    intensity: Exact
-    contents: list[dict[str, int]]
-    fixed: bool
-    cause: dict[str, int]
+    growing: Annotated[list[str], Head("types whose jobs wait")]
+    service: Annotated[dict[str, Exact], Head("mean jobs in service on all servers", by="type")]
+    intensity: Annotated[Exact, Head("traffic intensity above which their queues grow")]
+    contents: Annotated[list[dict[str, int]], Head("jobs of these types on each server")]
+    fixed: Annotated[bool, Head("these jobs are the same in all states")]
+    cause: Annotated[dict[str, int], Head("ratios of the queues that lead to it")]
 
 
 class GrowthAnswer(Answer):
     """How the waiting work grew in two windows, in servers per unit of time, over the caught replications."""
 
-    first: Measured | None
-    second: Measured | None
-    caught: int
+    first: Annotated[Measured | None, Head("in the first window")]
+    second: Annotated[Measured | None, Head("in the second window")]
+    caught: Annotated[int, Head("replications that were caught")]
     replications: int
 
 
@@ -78,3 +78,9 @@ class Measured(Answer):
     mean: float
     interval: Ends
     alarm: float
+
+    def in_words(self) -> str:
+        """Return the mean with its interval."""
+        low, high = self.interval
+        ends = "" if low is None or high is None else f"  [{low:.4g}, {high:.4g}]"
+        return f"{self.mean:.4g}{ends}"

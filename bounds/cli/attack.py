@@ -26,6 +26,8 @@ from bounds.cli.options import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from bounds.answers.attack import Attack, OnlineAttack
+
 
 class Kind(StrEnum):
     """What a rule decides."""
@@ -158,7 +160,7 @@ def attack(
     from bounds.adversary.documents import case_document
     from bounds.adversary.games import Sizes, search_rule
     from bounds.certificates.attack import attack_certificate
-    from bounds.views.attack import Attacked, attack_answer, attack_lines
+    from bounds.views.attack import Attacked, attack_answer
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.files.instances import write_tables
 
@@ -181,16 +183,29 @@ def attack(
     with progress() as report:
         worst = search_rule(rule, None if kind is None else kind.value, sizes, report=report, warn=_warn, **how)
     kind = kind or Kind.assignment
-    # of other kinds the ratio is to the optimum, and needs no measure
-    shared = measure if kind is Kind.sharing else ""
-    attacked = Attacked(rule, kind.value, worst, time.perf_counter() - started, shared)
+    answer = attack_answer(Attacked(rule, kind.value, worst, time.perf_counter() - started))
     again = []
     if out is not None:
         write_tables(out, case_document(worst.case))
-        again = ["", f"again: packproof attack {rule} --kind {kind.value} --from {out} --evaluations 1"]
+        by = f" --measure {measure}" if kind is Kind.sharing and measure != "fair" else ""
+        again = [f"It is judged again by: packproof attack {rule} --kind {kind.value}{by} --from {out} --evaluations 1"]
     if certificate is not None:
         write_certificate(certificate, attack_certificate(worst.case, worst.judged))
-    show(attack_answer(attacked), lambda: [*attack_lines(attacked), *again], as_json=as_json)
+    show(answer, lambda: _text(answer, again), as_json=as_json)
+
+
+def _text(answer: Attack | OnlineAttack, notes: list[str]) -> list[str]:
+    """Return an answer as text, which takes the measure of a sharing rule from the command, and further notes."""
+    from msgspec import convert
+    from msgspec.structs import replace
+
+    from bounds.answers.shared import Made
+    from bounds.cli.made import made
+    from bounds.views.shown import text_of
+
+    origin = made()
+    whole = answer if origin is None else replace(answer, made=convert(origin, Made))
+    return [*text_of(whole), *(f"  {note}" for note in notes)]
 
 
 def _target(text: str | None, evaluations: int | None, time_limit: float) -> Fraction | None:
@@ -217,7 +232,7 @@ def _warn(line: str) -> None:
 def _attack_policy(name: str, how: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
     """Attack an online policy, and show what was found."""
     from bounds.adversary.online import search_policy
-    from bounds.views.attack import AttackedPolicy, online_answer, online_lines
+    from bounds.views.attack import AttackedPolicy, online_answer
     from fluid.simulation.policy_names import policy
     from theory.files.instances import write_tables
 
@@ -227,4 +242,9 @@ def _attack_policy(name: str, how: dict[str, Any], out: Path | None, *, as_json:
     attacked = AttackedPolicy(name, policy(name), broken, time.perf_counter() - started, str(out or "WORST.toml"))
     if out is not None:
         write_tables(out, broken.document())
-    show(online_answer(attacked), lambda: online_lines(attacked), as_json=as_json)
+    answer, notes = online_answer(attacked), []
+    if broken.share is not None:
+        notes.append(
+            f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."
+        )
+    show(answer, lambda: _text(answer, notes), as_json=as_json)

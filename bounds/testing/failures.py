@@ -10,8 +10,8 @@ from typing import Any
 from bounds.adversary.documents import case_document
 from bounds.adversary.items import Items
 from bounds.testing.queueing import AnyQueue, Queue, SlottedQueue
-from bounds.views.attack import case_lines, cluster_lines, instance_lines
-from bounds.views.tables import aligned
+from bounds.views.attack import case_tables, evidence_answer
+from bounds.views.shown import Table, lines_of
 from theory.errors import InputError
 from theory.files.instances import write_tables
 from theory.instance import Instance
@@ -21,31 +21,33 @@ from theory.sharing.model import Cluster
 
 def failure(what: str, name: str, case: Any, evidence: dict[str, Any], folder: str | Path | None) -> str:
     """Write an example to a file, and return what is said of it: what failed, a table, and where the file is."""
-    return "\n".join([what, *example_lines(case, evidence), _written(name, case, evidence, folder)])
+    return "\n".join([*lines_of(what, example_tables(case, evidence)), "", _written(name, case, evidence, folder)])
 
 
-def example_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
-    """Return an example as a small table."""
+def example_tables(case: Any, evidence: dict[str, Any]) -> list[Table]:
+    """Return an example as tables."""
     if isinstance(case, Instance):
-        return instance_lines(case)
-    if isinstance(case, Cluster):
-        return cluster_lines(case, evidence.get("tasks"))
-    if isinstance(case, Items):
-        return case_lines(case, evidence)
-    return _queue_lines(case, evidence)
+        return case_tables(case)
+    if isinstance(case, Cluster | Items):
+        return case_tables(case, evidence_answer(evidence, case))
+    return _queue_tables(case, evidence)
 
 
-def _queue_lines(case: AnyQueue, evidence: dict[str, Any]) -> list[str]:
+def _queue_tables(case: AnyQueue, evidence: dict[str, Any]) -> list[Table]:
     servers = f"{case.servers} server{'s' * (case.servers > 1)}"
     if isinstance(case, Queue):
         between = case.arrivals.between.name.replace("exponential", "poisson")
         laws = f"{servers}; arrivals {between} in batches of {case.arrivals.batch:g}; service {case.service.name}"
         instance = case.scaled(evidence["share"]) if "share" in evidence else case.instance
-        return [laws, *instance_lines(instance)]
+        return [Table("queue", [""], [[laws]], [False]), *case_tables(instance)]
     assert isinstance(case, SlottedQueue)
     service = "deterministic" if case.fixed else "geometric"
-    rows = [("size", "probability"), *((text(size), text(p)) for size, p in case.sizes.atoms)]
-    return [f"{servers}; service {service}, {text(1 / case.service_rate)} slots on average", *aligned(rows, right=2)]
+    law = f"{servers}; service {service}, {text(1 / case.service_rate)} slots on average"
+    sizes = [[text(size), text(p)] for size, p in case.sizes.atoms]
+    return [
+        Table("queue", [""], [[law]], [False]),
+        Table("sizes of jobs", ["size", "probability"], sizes, [True, True]),
+    ]
 
 
 def _written(name: str, case: Any, evidence: dict[str, Any], folder: str | Path | None) -> str:
@@ -80,6 +82,6 @@ def shown_as_tables() -> None:
 def _print(case: Any, printer: Any, cycle: bool) -> None:
     del cycle
     with printer.group(4, f"{type(case).__name__}:"):
-        for line in example_lines(case, {}):
+        for line in lines_of(type(case).__name__, example_tables(case, {}))[2:]:
             printer.break_()
             printer.text(line)

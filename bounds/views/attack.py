@@ -1,33 +1,44 @@
-"""``packproof attack``: the worst instance found for a rule or an online policy, as an answer and as text."""
+"""``packproof attack``: the worst instance found for a rule or an online policy, as a sentence and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from bounds.adversary.assignment import GROWN, Numbers, served_by
+from bounds.adversary.assignment import GROWN, Numbers
 from bounds.adversary.division import Shape
-from bounds.adversary.documents import case_document
+from bounds.adversary.documents import case_document, items_of
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items, bounds_of, worst_known
 from bounds.adversary.lies import Misreport
 from bounds.answers.attack import Attack, OnlineAttack
 from bounds.answers.record import Fields, encode
 from bounds.views.assignment import column_answer
-from bounds.views.tables import aligned
-from bounds.views.text import in_pool, many, packed, short
-from theory.errors import listed, quoted
+from bounds.views.checked import as_float
+from bounds.views.panels import Bars
+from bounds.views.pictures import drawn
+from bounds.views.shown import Picture, Table, packed_by_name, tables_of
+from bounds.views.text import many, short
+from theory.errors import InputError, listed, quoted
+from theory.files.clusters import parse_cluster
+from theory.files.instances import parse_instance
 from theory.greedy.optimal import Column
 from theory.instance import Additive, Instance
 from theory.numbers import text, texts, total
-from theory.sharing.model import Cluster, ServerClass
+from theory.sharing.model import Cluster
 
 if TYPE_CHECKING:
     from bounds.adversary.online import Broken
     from fluid.simulation.policy_interface import Policy
     from fluid.statistics import Interval
+
+Evidence = Mapping[str, Any]  # what the judge of a rule says of an instance, as JSON has it
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,184 +49,6 @@ class Attacked:
     kind: str
     worst: Found[Any]
     seconds: float
-    measure: str = ""
-
-
-KEEPS = {
-    "": "keeps {} of the optimum",
-    "fair": "gives a user {} of its fair share of the bottleneck resource",
-    "equal-part": "gives a user {} of what its equal part of every server would run",
-    "utilisation": "keeps {} of the greatest mean utilisation",
-    "envy": "gives a user {} of the tasks that it could run with what another user holds, by weight",
-    "lie": "gives a user who tells the truth {} of the tasks that it can run by lying",
-}
-"""What is said of a rule, by measure of sharing rules."""
-
-
-def attack_answer(made: Attacked) -> Attack:
-    """Return the answer of ``attack``."""
-    judged, case = made.worst.judged, made.worst.case
-    return encode(
-        Attack,
-        made,
-        made.worst,
-        ratio=Fraction(judged.value),
-        certified=judged.exact,
-        instance=case_document(case),
-        evidence=_evidence(judged.evidence or {}, case) | _known(made),
-        seconds=round(made.seconds, 3),
-    )
-
-
-def _known(made: Attacked) -> dict[str, Any]:
-    """Return the most bins that classical rules take where as many are needed, as evidence."""
-    bins = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
-    return {"known": bins} if bins else {}
-
-
-def _known_lines(made: Attacked) -> list[str]:
-    """Return what is known of the fewest bins, and of classical rules where as many are needed."""
-    case, judged = made.worst.case, made.worst.judged
-    used = max((judged.evidence or {}).get("bins", ()), default=-1) + 1
-    if isinstance(case, Items) and not judged.exact:
-        fewest = bounds_of(case)
-        between = f"from {fewest.lower} to {min(fewest.upper, case.bins)}"
-        return [f"it takes {many(used, 'bin')}; the fewest that hold the items are {between}"]
-    classical = _known(made).get("known", {})
-    if not classical:
-        return []
-    most = listed(f"{bins} under {name}" for name, bins in classical.items())
-    needed = int(judged.value * used)
-    return [
-        f"it takes {many(used, 'bin')} where {needed} {'is' if needed == 1 else 'are'} needed; "
-        f"the most that is possible there: {most} (theorems)"
-    ]
-
-
-def _evidence(evidence: dict[str, Any], case: Any) -> dict[str, Any]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, Fraction):
-            return text(value)
-        if isinstance(value, Column):
-            return column_answer(case.instance(), value)
-        return [plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-    return {name: plain(value) for name, value in evidence.items()}
-
-
-def attack_lines(made: Attacked) -> list[str]:
-    """Return the answer of ``attack`` as text."""
-    worst, ratio = made.worst, Fraction(made.worst.judged.value)
-    certainty = "exactly" if worst.judged.exact else "at most: the optimum was not decided"
-    ended = "" if worst.complete else ", stopped early"
-    # a ratio is at most 1; at 1 the search has found nothing
-    if ratio >= 1:
-        keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
-    elif forgotten := (worst.judged.evidence or {}).get("forgotten"):
-        times = " and ".join(f"{factor:,}" for factor in GROWN)
-        keeps = (
-            f"{made.rule}: the ratio tends to 0 as the reward of {quoted(forgotten)} grows: it serves none of that, "
-            f"and does the same at {times} times that reward; here it keeps {short(ratio)} of the optimum, {certainty}"
-        )
-    else:
-        keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
-    head = [keeps, *_known_lines(made), f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
-    if ratio >= 1:
-        # a rule that keeps all has no instance to be shown
-        return head
-    return [*head, "", *case_lines(worst.case, worst.judged.evidence or {})]
-
-
-def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
-    """Return an instance as a small table."""
-    if isinstance(case, Numbers):
-        return instance_lines(case.instance(), evidence)
-    if isinstance(case, Shape):
-        return cluster_lines(case.cluster(), evidence.get("tasks"))
-    if isinstance(case, Misreport):
-        return [*cluster_lines(case.truth.cluster(), evidence.get("tasks")), *_lie_lines(evidence)]
-    assert isinstance(case, Items)
-    used, packing = evidence.get("bins", ()), evidence.get("packing", case.packing)
-    bins = max(packing, default=-1) + 1
-    rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {bins}")]
-    for i, (size, place) in enumerate(zip(case.sizes, packing, strict=True)):
-        chosen = (str(used[i] + 1),) if used else ()
-        rows.append((str(i + 1), texts(size), *chosen, str(place + 1)))
-    return [f"capacity {texts(case.capacity)}", *aligned(rows, right=len(rows[0]) - 1)]
-
-
-def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None) -> list[str]:
-    """Return an instance as a small table, in whole units of its resources, and what the evidence says of a rule.
-
-    The evidence is that of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
-    """
-    lines, evidence = [], evidence or {}
-    for pool in instance.pools:
-        share = "" if len(instance.pools) == 1 else f", {text(pool.share)} of all servers"
-        space = pool.space
-        if isinstance(space, Additive):
-            lines.append(f"server: capacity {texts(space.capacity)}{share}")
-        else:
-            lines.append(f"server: configurations {', '.join(map(texts, space.generators))}{share}")
-    chosen = [tuple(evidence[name]) for name in ("columns_of_rule", "columns_of_optimum") if name in evidence]
-    served = [served_by(instance, columns) for columns in chosen]
-    demands = next((pool.space.demands for pool in instance.pools if isinstance(pool.space, Additive)), None)
-    titles = ("served by the rule", "served in the optimum")[: len(chosen)]
-    rows = [("type", *(("demand",) if demands else ()), "reward", "workload", *titles)]
-    for j, kind in enumerate(instance.types):
-        demand = (texts(demands[j]),) if demands else ()
-        rows.append(
-            (quoted(kind.name), *demand, text(kind.reward), text(kind.workload), *(text(jobs[j]) for jobs in served))
-        )
-    lines += aligned(rows, right=2 + len(chosen))
-    if chosen:
-        lines += ["", *_columns_lines(instance, chosen, (evidence["reward"], evidence["optimum"]))]
-    return lines
-
-
-def _columns_lines(instance: Instance, chosen: Sequence[Sequence[Column]], rewards: Sequence[Fraction]) -> list[str]:
-    """Return the fraction of all servers that the rule and the optimum give to each configuration, and the rewards."""
-    fractions = [
-        {(column.pool, column.configuration): column.fraction for column in columns if any(column.configuration)}
-        for columns in chosen
-    ]
-    rows: list[tuple[str, ...]] = [("configuration of a server", "by the rule", "in the optimum")]
-    for p, k in dict.fromkeys([*fractions[0], *fractions[1]]):
-        shares = [by_place.get((p, k), Fraction(0)) for by_place in fractions]
-        rows.append((packed(instance, k, pool=p), *map(text, shares)))
-    for p, pool in enumerate(instance.pools):
-        # what a side leaves empty of a pool: its share of all servers less the fractions of its configurations
-        empty = [pool.share - total(x for (q, _), x in by_place.items() if q == p) for by_place in fractions]
-        if any(empty):
-            rows.append((in_pool(instance, p, "empty"), *map(text, empty)))
-    rows.append(("reward per server", *map(short, rewards)))
-    return ["fraction of all servers in each configuration", *aligned(rows, right=2)]
-
-
-def cluster_lines(cluster: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
-    """Return a cluster, and perhaps the tasks of each user on each server, as a small table."""
-    servers = [f"server {quoted(one.name)}: capacity {texts(one.capacity)}{_count(one)}" for one in cluster.servers]
-    table = [("user", "demand", "weight", "servers", *(("tasks on each server",) if tasks else ()))]
-    for n, user in enumerate(cluster.users):
-        allowed = "all" if user.servers is None else " ".join(map(quoted, user.servers))
-        row = (quoted(user.name), texts(user.demand), text(user.weight), allowed)
-        table.append((*row, *((texts(tasks[n]),) if tasks else ())))
-    return servers + aligned(table)
-
-
-def _count(server: ServerClass) -> str:
-    return "" if server.count == 1 else f", {server.count} of them"
-
-
-def _lie_lines(evidence: dict[str, Any]) -> list[str]:
-    said = " ".join(evidence["reported_demand"].values())
-    truth, lie = text(evidence["tasks_by_truth"]), text(evidence["tasks_by_lying"])
-    factor = "" if evidence["factor"] is None else f", {evidence['factor']} times as many"
-    servers = " ".join(map(quoted, evidence["reported_servers"]))
-    return [
-        f"{quoted(evidence['user'])} says that it demands {said} and may use {servers}",
-        f"it can then run {lie} tasks instead of {truth}{factor}",
-    ]
 
 
 @dataclass(frozen=True)
@@ -229,8 +62,41 @@ class AttackedPolicy:
     file: str
 
 
-def _measured(mean: Interval | None, alarm: float) -> Fields | None:
-    return None if mean is None else Fields(mean, interval=mean, alarm=alarm)
+# ---- answers ---------------------------------------------------------------------------------------------------------
+
+
+def attack_answer(made: Attacked) -> Attack:
+    """Return the answer of ``attack``."""
+    judged, case = made.worst.judged, made.worst.case
+    return encode(
+        Attack,
+        made,
+        made.worst,
+        ratio=Fraction(judged.value),
+        certified=judged.exact,
+        instance=case_document(case),
+        evidence=evidence_answer(judged.evidence or {}, case) | _known(made),
+        seconds=round(made.seconds, 3),
+    )
+
+
+def _known(made: Attacked) -> dict[str, Any]:
+    """Return the most bins that classical rules take where as many are needed, as evidence."""
+    bins = worst_known(made.worst.case, made.worst.judged) if isinstance(made.worst.case, Items) else {}
+    return {"known": bins} if bins else {}
+
+
+def evidence_answer(found: Mapping[str, Any], case: Any) -> dict[str, Any]:
+    """Return the evidence of a judge as JSON has it."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Fraction):
+            return text(value)
+        if isinstance(value, Column):
+            return column_answer(case if isinstance(case, Instance) else case.instance(), value)
+        return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return {name: plain(value) for name, value in found.items()}
 
 
 def online_answer(made: AttackedPolicy) -> OnlineAttack:
@@ -258,6 +124,10 @@ def online_answer(made: AttackedPolicy) -> OnlineAttack:
     )
 
 
+def _measured(mean: Interval | None, alarm: float) -> Fields | None:
+    return None if mean is None else Fields(mean, interval=mean, alarm=alarm)
+
+
 def _command(made: AttackedPolicy) -> str:
     """Return the command that simulates the instance again, on the same jobs; empty where nothing was simulated."""
     run = made.broken.run
@@ -269,66 +139,305 @@ def _command(made: AttackedPolicy) -> str:
     )
 
 
-def online_lines(made: AttackedPolicy) -> list[str]:
-    """Return the answer as text."""
-    broken = made.broken
-    ended = "" if broken.found.complete else ", stopped early"
-    judged = f"{many(broken.found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"
-    if broken.share is not None:
-        share = broken.share
-        head = f"{made.name} keeps {share.mean:.4f} [{share.low:.4f}, {share.high:.4f}] of the reward of the optimum"
-        first = float(broken.found.judged.value)
-        judged += f"; found at {first:.4f} in one short run, measured anew in longer ones with a fresh seed"
-    elif made.policy.model == "loss":
-        head = f"{made.name} kept {float(broken.ratio):.4f} of the reward of the optimum in one short run"
-    elif broken.confirmed:
-        head = f"{made.name}: queues grow at traffic intensity {short(broken.ratio)}"
-    else:
-        head = f"{made.name}: no growth was confirmed below traffic intensity 1"
-    lines = [head, judged, *_trap_lines(broken), *_growth_lines(broken), "", *_type_lines(broken)]
-    command = _command(made)
-    return [*lines, "", f"again: {command}"] if command else lines
+# ---- the view --------------------------------------------------------------------------------------------------------
+
+KEEPS = {
+    "": "keeps {} of the optimum",
+    "fair": "gives a user {} of its fair share of the bottleneck resource",
+    "equal-part": "gives a user {} of what its equal part of every server would run",
+    "utilisation": "keeps {} of the greatest mean utilisation",
+    "envy": "gives a user {} of the tasks that it could run with what another user holds, by weight",
+    "lie": "gives a user who tells the truth {} of the tasks that it can run by lying",
+    "unknown": "keeps {} of what is possible",
+}
+"""What is said of a rule, by measure of sharing rules."""
 
 
-def _trap_lines(broken: Broken) -> list[str]:
-    if broken.trap is None:
+def _whole(read: Callable[P, T]) -> Callable[P, T]:
+    """Refuse an answer whose instance or evidence, which have no declared form, cannot be read."""
+
+    @wraps(read)
+    def checked(*arguments: P.args, **words: P.kwargs) -> T:
+        try:
+            return read(*arguments, **words)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError) as error:
+            if isinstance(error, InputError):
+                raise
+            problem = f"expected an instance and evidence as packproof attack writes them ({type(error).__name__})"
+            raise InputError(f"evidence: {problem}") from error
+
+    return checked
+
+
+def _measure(answer: Attack) -> str:
+    """Return the measure of a sharing rule; the command that made the answer says it."""
+    from bounds.adversary.division import SYNONYMS
+
+    if answer.kind != "sharing":
+        return ""
+    measure = str(answer.made.options.get("measure", "fair")) if answer.made else "unknown"
+    measure = SYNONYMS.get(measure, measure)
+    return measure if measure in KEEPS else "unknown"
+
+
+def _percent(ratio: Fraction) -> str:
+    """Write a share in per cent, with the exact one beside it where that is short."""
+    share = f"{100 * as_float(text(ratio)):.4g} %"
+    return f"{share} ({text(ratio)})" if len(text(ratio)) <= 24 and ratio.denominator > 1 else share
+
+
+@_whole
+def sentence(answer: Attack | OnlineAttack) -> str:
+    """Return the answer in a sentence, and what makes it doubtful."""
+    stopped = "" if answer.complete else " The search was stopped early."
+    if isinstance(answer, OnlineAttack):
+        return f"{_online_sentence(answer)}{stopped}"
+    ratio, keeps = Fraction(answer.ratio), KEEPS[_measure(answer)]
+    searched = f"the {many(answer.evaluations, 'instance')} that the search judged"
+    if ratio >= 1:  # a ratio is at most 1; at 1 the search has found nothing
+        return f"{answer.rule} {keeps.format('100 %')} on all of {searched}.{stopped}"
+    found = f"On the worst of {searched}, {answer.rule}"
+    share = _percent(ratio)
+    if forgotten := answer.evidence.get("forgotten"):
+        times = " and ".join(f"{factor:,}" for factor in GROWN)
+        return (
+            f"{found} {keeps.format(share)}. It serves no jobs of {quoted(forgotten)}, and none at {times} times their "
+            f"reward: the ratio tends to 0 as this reward grows.{stopped}"
+        )
+    if answer.certified:
+        return f"{found} {keeps.format(share)}; this ratio is exact.{stopped}"
+    return f"{found} {keeps.format(f'at most {share}')}: the optimum was not decided in time.{stopped}"
+
+
+def _online_sentence(answer: OnlineAttack) -> str:
+    """Return what was found for a policy."""
+    policy, servers = answer.policy, many(answer.servers, "server")
+    if answer.share is not None:
+        low, high = answer.share.interval
+        ends = "" if low is None or high is None else f" [{100 * low:.4g} %, {100 * high:.4g} %]"
+        reward = f"earns {100 * answer.share.mean:.4g} %{ends} of the reward of the optimal assignment"
+        return f"On the worst instance found, with {servers}, {policy} {reward}."
+    if Fraction(answer.ratio) >= 1:
+        return f"The search confirmed no growth of the queues of {policy} below traffic intensity 1, on {servers}."
+    doubt = "" if answer.confirmed else " A simulation with a fresh seed did not confirm it."
+    return f"On {servers} the queues of {policy} grow at traffic intensity {short(answer.ratio)}.{doubt}"
+
+
+@_whole
+def tables(answer: Attack | OnlineAttack) -> list[Table]:
+    """Return the tables: numbers, the instance with what the rule does on it, and notes."""
+    if isinstance(answer, OnlineAttack):
+        return [*tables_of(answer, "search"), *_offered(answer), *_table_of_notes(_online_notes(answer))]
+    shown = tables_of(answer, "search")
+    if Fraction(answer.ratio) >= 1:  # a rule that keeps all has no instance to be shown
+        return shown
+    return [*shown, *_tables_of_document(answer), *_table_of_notes(_notes(answer))]
+
+
+def _table_of_notes(notes: Sequence[str]) -> list[Table]:
+    return [Table("notes", [""], [[note] for note in notes], [False])] if notes else []
+
+
+def pictures(answer: Attack | OnlineAttack) -> list[Picture]:
+    """Return the jobs of an assignment that the rule and the optimum serve, as bars."""
+    if isinstance(answer, OnlineAttack) or Fraction(answer.ratio) >= 1:
         return []
-    names = broken.instance.names
-    contents = " | ".join(
-        " + ".join(f"{n} {quoted(name)}" for n, name in zip(row, names, strict=True) if n) or "none"
-        for row in broken.trap.contents
-    )
-    growing = listed(names[j] for j in broken.trap.growing)
-    stay = "stay" if broken.trap.fixed else "are in one state of it"
+    return _served_bars(answer)
+
+
+@_whole
+def _served_bars(answer: Attack) -> list[Picture]:
+    found = answer.evidence
+    if not {"columns_of_rule", "columns_of_optimum"} <= found.keys():
+        return []
+    instance = parse_instance(answer.instance, "instance")
+    sides = (("by the rule", "columns_of_rule"), ("in the optimum", "columns_of_optimum"))
+    lengths = [(side, [float(jobs) for jobs in _served(instance, found[name])]) for side, name in sides]
+    bars = Bars("jobs in service per server", list(map(drawn, instance.names)), lengths)
+    return [Picture("Jobs that the rule and the optimum serve, by type.", bars)]
+
+
+def evidence(answer: Attack | OnlineAttack) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    if isinstance(answer, OnlineAttack):
+        if answer.share is not None:
+            return [("the share of the reward on this instance", "statistical")]
+        return [("that the queues grow on this instance", "statistical")] if answer.confirmed else []
+    if answer.certified:
+        return [("what the rule keeps on this instance", "certified")]
+    return [("that the rule keeps no more than this on the instance", "certified")]
+
+
+def _notes(answer: Attack) -> list[str]:
+    """Return what should be known beside the numbers: bins that are needed, a lie, and that worse may exist."""
+    found, notes = answer.evidence, []
+    if used := max(found.get("bins", ()), default=-1) + 1:
+        notes.append(f"The rule uses {many(used, 'bin')}; {_bins_needed(answer, used)}.")
+    if classical := found.get("known"):
+        most = ", ".join(f"{bins} by {name}" for name, bins in classical.items())
+        notes.append(f"By theorems, classical rules use at most, where as many are needed: {most}.")
+    if "reported_demand" in found:
+        factor = "" if found["factor"] is None else f", {short(found['factor'])} times as many"
+        said, servers = ", ".join(map(str, found["reported_demand"].values())), listed(found["reported_servers"])
+        notes.append(f"User {quoted(found['user'])} reports a demand of {said} on {servers}.")
+        notes.append(f"It can then run {found['tasks_by_lying']} tasks instead of {found['tasks_by_truth']}{factor}.")
+    return [*notes, "The search is not exhaustive: worse instances may exist."]
+
+
+def _bins_needed(answer: Attack, used: int) -> str:
+    """Return the fewest bins that hold the items, or between which ends they are."""
+    if answer.certified:
+        needed = int(Fraction(answer.ratio) * used)
+        return f"{needed} {'is' if needed == 1 else 'are'} enough, and no fewer"
+    case = items_of(answer.instance, "instance")
+    fewest = bounds_of(case)
+    return f"the fewest that hold the items are from {fewest.lower} to {min(fewest.upper, case.bins)}"
+
+
+def _online_notes(answer: OnlineAttack) -> list[str]:
+    notes, growth = [], answer.growth
+    if growth is not None and (windows := [one for one in (growth.first, growth.second) if one is not None]):
+        alarm = sum(window.alarm for window in windows)
+        notes.append(f"The intervals of growth in brackets together miss with a probability of at most {alarm:g}.")
+    if answer.share is not None:
+        notes.append(f"The interval in brackets misses with a probability of at most {answer.share.alarm:g}.")
+        notes.append("The share was measured in longer simulations, with a fresh seed, than those of the search.")
+    notes.append("A simulation confirms, and does not prove; a search is not exhaustive, so worse instances may exist.")
+    return [*notes, f"The same jobs are simulated again by: {answer.reproduce}"] if answer.reproduce else notes
+
+
+# ---- instances as tables ---------------------------------------------------------------------------------------------
+
+
+def _tables_of_document(answer: Attack) -> list[Table]:
+    document, found = answer.instance, answer.evidence
+    if answer.kind == "items":
+        items_of(document, "instance")
+        items = document["items"]
+        packing = items.get("packing", range(len(items["sizes"])))
+        return _of_items(items["capacity"], items["sizes"], packing, found.get("bins", ()))
+    if answer.kind == "sharing":
+        return _of_cluster(parse_cluster(document, "instance"), found.get("tasks"))
+    return _of_instance(parse_instance(document, "instance"), found)
+
+
+def case_tables(case: Any, found: Evidence | None = None) -> list[Table]:
+    """Return an instance, a cluster or items as tables, with what a rule does with it (`evidence_answer`)."""
+    found = found or {}
+    if isinstance(case, Numbers | Instance):
+        return _of_instance(case if isinstance(case, Instance) else case.instance(), found)
+    if isinstance(case, Misreport):
+        return _of_cluster(case.truth.cluster(), found.get("tasks"))
+    if isinstance(case, Shape | Cluster):
+        return _of_cluster(case if isinstance(case, Cluster) else case.cluster(), found.get("tasks"))
+    assert isinstance(case, Items)
+    return _of_items(case.capacity, case.sizes, found.get("packing", case.packing), found.get("bins", ()))
+
+
+def _of_items(
+    capacity: Sequence[int], sizes: Sequence[Sequence[int]], packing: Sequence[int], used: Sequence[int]
+) -> list[Table]:
+    """Return items with the bin of each, from 1: of the rule, and in a packing."""
+    bins = many(max(packing, default=-1) + 1, "bin")
+    head = ["item", "size", *(("bin of the rule",) if used else ()), f"bin in a packing with {bins}"]
+    rows = []
+    for i, (size, place) in enumerate(zip(sizes, packing, strict=True)):
+        chosen = (str(used[i] + 1),) if used else ()
+        rows.append([str(i + 1), texts(size), *chosen, str(place + 1)])
+    return [Table(f"items, in bins of capacity {texts(capacity)}", head, rows, [False, *(True for _ in head[1:])])]
+
+
+def _served(instance: Instance, columns: Sequence[Mapping[str, Any]]) -> list[Fraction]:
+    """Return the jobs in service per server by type: slots that jobs can fill, at most the workload."""
+    every = [(Fraction(column["fraction"]), column["configuration"]) for column in columns]
     return [
-        f"trap: while jobs of {growing} wait, {contents} {stay} on the servers; "
-        f"it loses work from intensity {short(broken.trap.intensity)} on"
+        min(total(x * int(configuration[kind.name]) for x, configuration in every), kind.workload)
+        for kind in instance.types
     ]
 
 
-def _growth_lines(broken: Broken) -> list[str]:
-    from bounds.adversary.growth import ALARM
+def _of_instance(instance: Instance, found: Evidence) -> list[Table]:
+    """Return the servers and the job types, in whole units of the resources, and what the rule and the optimum do."""
+    servers = []
+    for pool in instance.pools:
+        where = "" if len(instance.pools) == 1 else f" of {quoted(pool.name)} ({text(pool.share)} of all servers)"
+        space = pool.space
+        additive = isinstance(space, Additive)
+        what = texts(space.capacity) if isinstance(space, Additive) else ", ".join(map(texts, space.generators))
+        servers.append([f"{'capacity' if additive else 'configurations'} of a server{where}", what])
+    sides = [side for side in ("rule", "optimum") if f"columns_of_{side}" in found]
+    served = [_served(instance, found[f"columns_of_{side}"]) for side in sides]
+    demands = next((pool.space.demands for pool in instance.pools if isinstance(pool.space, Additive)), None)
+    titles = {"rule": "served by the rule", "optimum": "served in the optimum"}
+    head = ["type", *(("demand",) if demands else ()), "reward of a job", "workload", *(titles[side] for side in sides)]
+    rows = []
+    for j, kind in enumerate(instance.types):
+        demand = (texts(demands[j]),) if demands else ()
+        jobs = (text(one[j]) for one in served)
+        rows.append([quoted(kind.name), *demand, text(kind.reward), text(kind.workload), *jobs])
+    numeric = [False, *(True for _ in head[1:])]
+    shown = [
+        Table("servers", ["", ""], servers, [False, True]),
+        Table("job types, with jobs per server", head, rows, numeric),
+    ]
+    return [*shown, _of_columns(instance, found)] if len(sides) == 2 else shown
 
-    growth = broken.growth
-    if growth is None:
-        return []
-    caught = f"{growth.caught} of {many(growth.replications, 'replication')} {'was' if growth.caught == 1 else 'were'}"
-    lines = [f"simulated with a fresh seed: {caught} caught"]
-    for name, window in (("first", growth.first), ("second", growth.second)):
-        if window is not None:
-            lines.append(
-                f"growth of the waiting work in the {name} window: {window.mean:.4g} [{window.low:.4g}, "
-                f"{window.high:.4g}] servers per unit of time"
-            )
-    return [*lines, f"both intervals together miss with a probability of {ALARM:g} at most"]
+
+def _of_columns(instance: Instance, found: Evidence) -> Table:
+    """Return the fraction of all servers that the rule and the optimum give to each configuration, and the rewards."""
+    several = len(instance.pools) > 1
+    sides: list[dict[tuple[str, str], Fraction]] = []
+    for name in ("columns_of_rule", "columns_of_optimum"):
+        side: dict[tuple[str, str], Fraction] = {}
+        for column in found[name]:
+            key = (column["pool"], packed_by_name(column["configuration"]))
+            side[key] = side.get(key, Fraction(0)) + Fraction(column["fraction"])
+        for pool in instance.pools:  # what a side leaves empty of a pool: its share less that of its configurations
+            used = total(x for (where, what), x in side.items() if where == pool.name and what != "empty")
+            side[pool.name, "empty"] = pool.share - used
+        sides.append(side)
+    places = sorted(dict.fromkeys([*sides[0], *sides[1]]), key=lambda place: place[1] == "empty")
+    rows = []
+    for where, what in places:
+        shares = [side.get((where, what), Fraction(0)) for side in sides]
+        if any(shares):
+            rows.append([f"{quoted(where)}: {what}" if several else what, *map(text, shares)])
+    rows.append(["reward per server", short(found["reward"]), short(found["optimum"])])
+    head = ["configuration of a server", "by the rule", "in the optimum"]
+    return Table("fraction of all servers in each configuration", head, rows, [False, True, True])
 
 
-def _type_lines(broken: Broken) -> list[str]:
-    document = broken.document()
-    capacity = ", ".join(f"{amount} {quoted(name)}" for name, amount in document["server"][0]["capacity"].items())
-    rows = [("type", "demand", "reward", "workload", "service rate")]
-    rows += [
-        (quoted(row["name"]), " ".join(row["demand"].values()), row["reward"], row["workload"], row["service_rate"])
+def _of_cluster(given: Cluster, tasks: Sequence[Sequence[Any]] | None = None) -> list[Table]:
+    """Return the servers and the users of a cluster, and perhaps the tasks of each user on each server."""
+    servers = [[quoted(one.name), texts(one.capacity), f"{one.count:,}"] for one in given.servers]
+    head = ["user", "demand of a task", "weight", "may use", *(("tasks on each server",) if tasks else ())]
+    rows = []
+    for n, user in enumerate(given.users):
+        allowed = "all" if user.servers is None else " ".join(map(quoted, user.servers))
+        row = [quoted(user.name), texts(user.demand), text(user.weight), allowed]
+        rows.append([*row, *((texts(map(Fraction, tasks[n])),) if tasks else ())])
+    return [
+        Table("servers", ["server", "capacity", "number"], servers, [False, True, True]),
+        Table("users", head, rows, [False] * len(head)),
+    ]
+
+
+def _offered(answer: OnlineAttack) -> list[Table]:
+    """Return the servers and the job types of the instance of a policy, as its file says them."""
+    document = answer.instance
+    capacity = [
+        [f"{quoted(name)} of a server", str(amount)] for name, amount in document["server"][0]["capacity"].items()
+    ]
+    rows = [
+        [
+            quoted(row["name"]),
+            " ".join(map(str, row["demand"].values())),
+            *(str(row[name]) for name in ("reward", "workload", "service_rate")),
+        ]
         for row in document["type"]
     ]
-    return [f"{many(broken.servers, 'server')} of {capacity}", *aligned(rows, right=3)]
+    head = ["type", "demand", "reward of a job", "workload per server", "service rate"]
+    return [
+        Table("capacity", ["", ""], capacity, [False, True]),
+        Table("job types", head, rows, [False, True, True, True, True]),
+    ]

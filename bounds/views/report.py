@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import ValidationError, convert
 
 from bounds.answers import KINDS as ANSWERS
-from bounds.views.checked import as_float, expect_answer, fields_of
+from bounds.views.checked import expect_answer, fields_of
 from bounds.views.panels import Bars, Panel, arranged
 from bounds.views.pictures import as_bytes, drawn
 from bounds.views.shown import Table as ShownTable
@@ -106,6 +106,7 @@ TYPED: Mapping[str, Sequence[str]] = {
     "region": ("region",),
     "experiment": ("experiment",),
     "admission tune": ("admission_tune",),
+    "attack": ("attack", "attack_online"),
 }
 """The answers of a command, by the names of their schemas."""
 
@@ -302,25 +303,11 @@ def _simulate(answer: Document) -> tuple[str, Pictures]:
     return f"{where} accepts {_percent(accepted, 3)} of the jobs, for a reward of {reward:,.6g} per server.", pictures
 
 
-def _attack(answer: Document) -> tuple[str, Pictures]:
-    proved = "certified" if answer["certified"] else "not certified"
-    if answer["kind"] == "online":
-        confirmed = "confirmed" if answer["confirmed"] else "not confirmed"
-        found = f"The worst case that the search found for {answer['policy']} has ratio {answer['ratio']}"
-        return f"{found} ({confirmed}).", []
-    ratio = as_float(answer["ratio"])
-    if ratio >= 1:
-        return f"The search found no instance on which {answer['rule']} keeps less than what is possible.", []
-    kept = f"{answer['rule']} keeps {_percent(ratio, 3)} of what is possible"
-    return f"{kept} in the worst case that was found ({proved}).", []
-
-
 KINDS: dict[str, Kind] = {
     "simulate": Kind(
         ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
         _simulate,
         (("all numbers", SIMULATED),),
     ),
-    "attack": Kind(("attack", "attack_online"), _attack, ()),
 }
 """By command."""

@@ -84,7 +84,7 @@ def test_searches_begin_there(
     assert answer["evidence"]["known"]["first-fit"] == 17 * bins // 10
     assert run(command) == 0
     used = bins / Fraction(share)
-    assert f"it takes {used} bins where {bins} are needed; the most that is possible there" in capsys.readouterr().out
+    assert f"The rule uses {used} bins; {bins} are enough" in capsys.readouterr().out
     # the checker alone, without any of the packages
     alone = [sys.executable, "-I", "-S", str(checker.__file__), str(tmp_path / "proof.json")]
     done = subprocess.run(alone, capture_output=True, text=True, check=True)
@@ -183,8 +183,9 @@ def test_a_rule_that_forgets_a_type_tends_to_0(tmp_path: Path, capsys: pytest.Ca
     command = ["--from", str(tmp_path / "two.toml"), "--evaluations", "1"]
     assert run(["attack", f"{tmp_path}/rules.py:first_with_work", *command]) == 0
     said = capsys.readouterr().out
-    assert "the ratio tends to 0 as the reward of t2 grows" in said
-    assert "here it keeps 1/50 (0.02) of the optimum, exactly" in said
+    assert "It serves no jobs of t2" in said
+    assert "the ratio tends to 0 as this reward grows" in said
+    assert "keeps 2 % (1/50) of the optimum" in said
     assert run(["attack", f"{tmp_path}/rules.py:first_with_work", *command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["evidence"]["forgotten"] == "t2"
     # a rule that looks at rewards serves the type once it is dear enough

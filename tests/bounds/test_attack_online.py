@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,7 +19,7 @@ from bounds.adversary.online import Offer, OfferSpace, break_policy, document_of
 from bounds.adversary.traps import least_trap, overload, queues, work_of
 from bounds.answers import schema
 from bounds.cli import run
-from bounds.views.attack import AttackedPolicy, online_lines
+from bounds.views.attack import AttackedPolicy, online_answer, sentence, tables
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
@@ -319,8 +320,10 @@ def test_loss_systems() -> None:
     assert broken.share.low > 0
     assert broken.confirmed
     assert broken.document()["simulation"] == {}
-    lines = online_lines(AttackedPolicy("first-fit", policy("first-fit"), broken, 1.0, "w.toml"))
-    assert f"; found at {float(broken.found.judged.value):.4f} in one short run, measured anew" in lines[1]
+    made = online_answer(AttackedPolicy("first-fit", policy("first-fit"), broken, 1.0, "w.toml"))
+    assert f"earns {100 * broken.share.mean:.4g} %" in sentence(made)
+    text = " ".join(" ".join([*table.head, *map(" ".join, table.rows)]) for table in tables(made))
+    assert not re.search(r"[a-z]_[a-z]", text)
 
 
 @pytest.mark.slow
