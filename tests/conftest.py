@@ -30,8 +30,8 @@ SLOW_WITHOUT_PYTEST = {"test_prices_refute_what_the_definition_says"}
 MOST_CPU = 3.0
 """CPU seconds that a test without a marker may take."""
 
-MOST_OF_A_CLAIM = 30.0
-"""CPU seconds of a claim with all of its controls, which have no smaller size than that of `packproof verify`."""
+MOST_OF_A_CLAIM = 10.0
+"""CPU seconds of a claim with all of its controls, at the smallest size."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
