@@ -17,7 +17,7 @@ import pytest
 from bounds.cli import run
 from fluid.experiment.grid import LEAVE_OUT, RUN, read_grid
 from tests.instances import ONE
-from theory.errors import InputError
+from theory.errors import InputError, quoted
 
 ROOT = Path(__file__).parents[2]
 MODULE = """
@@ -83,7 +83,7 @@ def test_what_runs_nothing_loads_nothing(name: str, here: Path, capsys: pytest.C
     unknown = [point for point in answer["points"] if point["finished"] is None]
     assert [point["parameters"]["policy"] for point in unknown] == [name] * 4
     assert run(["experiment", "grid.toml", "--store", "s.db", "--status"]) == 0
-    assert capsys.readouterr().out.startswith("0 of 8 cells, 8 more are unknown\n")
+    assert capsys.readouterr().out.startswith("0 of 8 cells of the grid are finished; nothing is known of 8 cells ")
     assert (marks(here), list(here.glob("s.db*"))) == ([], [])
 
 
@@ -92,7 +92,7 @@ def test_a_grid_of_code_alone_is_unknown(here: Path, capsys: pytest.CaptureFixtu
     assert run(["experiment", "grid.toml", "--number", "list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
     assert run(["experiment", "grid.toml", "--store", "s.db", "--status"]) == 0
-    assert "0 of 0 cells, 1 more are unknown" in capsys.readouterr().out
+    assert "0 of 0 cells of the grid are finished; nothing is known of 1 cell " in capsys.readouterr().out
     assert not marks(here)
 
 
@@ -233,5 +233,6 @@ def test_names_are_escaped_in_a_report(name: str, here: Path, capsys: pytest.Cap
     (here / "answer.json").write_text(capsys.readouterr().out)
     assert run(["report", "answer.json", "--out", "page.html"]) == 0
     page = (here / "page.html").read_text()
-    assert html.escape(name).partition(" ")[0] in page.replace("&#34;", "&quot;")
+    shown = html.escape(quoted(name)).partition(" ")[0]  # with quotation marks where it has signs of other things
+    assert shown in page.replace("&#34;", "&quot;")
     assert not any(part in page for part in ("<script>alert", "<img src=x", "<svg onload"))

@@ -103,4 +103,4 @@ def test_answer_in_bins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert (bins["jobs"], bins["at_least"], bins["at_most"]) == (495, 210, 210)
     path.write_text(json.dumps({"sizes": {"counts": {"1/2": 1, "1/3": 1, "1/6": 1, "7/12": 1}}}))
     assert run(["throughput", str(path)]) == 0
-    assert "bins for 4 jobs: 2, exactly" in capsys.readouterr().out
+    assert "The 4 jobs need exactly 2 bins." in capsys.readouterr().out
