@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import wraps
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -278,7 +277,6 @@ def claim(
     evidence: Evidence | None,
     verdict: Verdict = Verdict.holds,
     refutes: Refutes | None = None,
-    breaks: tuple[str, ...] = (),
     controls: Mapping[str, Arguments] = NOTHING,
     tiny: Arguments = NOTHING,
     full: Arguments = NOTHING,
@@ -297,8 +295,6 @@ def claim(
     TypeError
         A parameter without a default, or an argument for one that the check does not have.
     """
-    if breaks:  # a check (level, broken), to be made a function of its parameters
-        controls, full = {broken: {"broken": broken} for broken in breaks}, {"level": Level.full}
     if (verdict is Verdict.refuted) != (refutes is not None):
         raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
     if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(controls):
@@ -311,8 +307,7 @@ def claim(
     def register(check: Check) -> Check:
         paper = paper_of(check.__module__)
         identity = f"{paper}/{name}"
-        registered = _of_level(check) if check.__code__.co_varnames[:2] == ("level", "broken") else check
-        _refuse_unknown(identity, registered, (tiny, full, *controls.values()))
+        _refuse_unknown(identity, check, (tiny, full, *controls.values()))
         REGISTRY[identity] = Claim(
             identity,
             paper,
@@ -326,19 +321,11 @@ def claim(
             {Level.tiny: tiny, Level.full: full},
             theorems,
             proof,
-            registered,
+            check,
         )
         return check
 
     return register
-
-
-def _of_level(check: Check) -> Check:
-    @wraps(check)
-    def registered(*, level: Level = Level.quick, broken: str = "") -> Outcome:
-        return check(level, broken)
-
-    return registered
 
 
 def _refuse_unknown(identity: str, check: Check, arguments: Iterable[Arguments]) -> None:
