@@ -111,7 +111,9 @@ def _read(name: str, value: str, kind: Any) -> Any:
     several = get_args(kind)
     read, expected = NUMBERS[several[0] if several else kind]
     try:
-        return tuple(read(part.strip()) for part in value.split(",")) if several else read(value.strip())
+        if not several:
+            return read(value.strip())
+        return tuple(read(part.strip()) for part in value.split(",")) if value.strip() else ()
     except (ValueError, LookupError, ZeroDivisionError) as error:
         form = f"{expected}, or several with commas between them" if several else expected
         raise InputError(f"--with: {name}: expected {form}, got {value[:60]!r}") from error

@@ -46,7 +46,7 @@ def test_words_become_values_of_the_types_of_the_parameters() -> None:
         ("rate=1/0", "rate: expected a number or a fraction"),
         ("sizes=1,x", "sizes: expected a whole number, or several with commas between them"),
         ("wrong=true", "expected one of rate, sizes, got 'wrong'"),
-        ("sizes=", "sizes: expected a whole number"),
+        ("sizes=1,,2", "sizes: expected a whole number"),
     ],
 )
 def test_wrong_words_are_refused(word: str, expected: str) -> None:

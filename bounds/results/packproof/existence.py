@@ -9,6 +9,7 @@ from functools import partial
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster, two_allocations
 from bounds.claims import Evidence, Outcome, claim
+from theory.errors import expect_number
 from theory.numbers import total
 from theory.sharing.checks import has_bottleneck
 from theory.sharing.model import Cluster
@@ -99,6 +100,7 @@ def _level(
 def exists(
     count: int = 30, *, division: Callable[[Cluster, Sequence[Fraction], int], list[Fraction]] = divided
 ) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(20261125)
     servers = fair = allocations = fixed = 0
     for _ in range(count):

@@ -20,6 +20,7 @@ from bounds.results.instances import PRINTED_TYPES, SERVER, additive_space, one_
 from bounds.results.packproof.constant import recursion_holds
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
+from theory.errors import expect_number
 from theory.greedy.assignment import global_greedy, sequential_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
@@ -44,6 +45,7 @@ from theory.numbers import text, total
 )
 def exactly_worst(every: int = 1, memory: int = SERVER[1], *, listed_first: bool = True) -> Outcome:
     """Decide it in every order of the list, then solve the instances found."""
+    expect_number(every, "every", 1)
     paper = ("48/13", "18/13", "3", "2")
     expected = {True: (Fraction(11047, 12679), ("39/10", "27/20", "3", "2")), False: (Fraction(449, 515), paper)}
     orders = list(permutations(range(4)))
@@ -75,6 +77,7 @@ def exactly_worst(every: int = 1, memory: int = SERVER[1], *, listed_first: bool
     controls={"the capacity is another": {"capacity": 14, "orders": 1}},
 )
 def rewards_too(orders: int = 2, *, capacity: int = 12) -> Outcome:
+    expect_number(orders, "orders", 1, 6)
     every: list[tuple[int, ...]] = [(3, 1, 7), (7, 3, 1), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3)]
     good, shown = True, []
     for demands in [(5, 7), (7, 5), *every[:orders]]:
@@ -101,6 +104,7 @@ def rewards_too(orders: int = 2, *, capacity: int = 12) -> Outcome:
     theorems=("Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_run_exists"),
 )
 def pools(count: int = 300, seed: int = 9, *, at_once: bool = True) -> Outcome:
+    expect_number(count, "count", 1)
     generator = np.random.default_rng(seed)
     violations, least = 0, Fraction(1)
     for _ in range(count):
@@ -133,6 +137,7 @@ def three_pools() -> Sequence[Panel]:
     theorems=("Sequential.sequential_half", "Sequential.sequential_half_attained"),
 )
 def sequential(top: int = 3, *, at_once: bool = False) -> Outcome:
+    expect_number(top, "top", 3)  # the family has the instance that keeps a half
     least: tuple[Fraction, str] = (Fraction(1), "")
     loads = (Fraction(0), Fraction(1, 2), Fraction(1))
     for demands in product(range(1, top + 1), repeat=2):
@@ -188,6 +193,7 @@ def _one_unit_more(instance: Instance) -> Instance:
 )
 def one_resource_share(most: int = 8, *, change: Callable[[Instance], Instance] = _as_it_is) -> Outcome:
     """Solve members, and enclose the limit: the terms after the n-th sum to less than 2 / (2^n - 1)."""
+    expect_number(most, "most", 2)
 
     def lost(n: int) -> Fraction:
         return Fraction(1, 2**n) + total(Fraction(1, 2**k - 1) for k in range(2, n + 1))

@@ -16,6 +16,7 @@ from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
 from fluid.limits.reservation.model import Reservation
 from fluid.limits.reservation.path import fluid_path, state_of
+from theory.errors import expect_number
 from theory.exact.knapsack import maximal
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
@@ -45,6 +46,8 @@ SEED = 41
 def limit_without_38(
     wanted: int = 12, paths: int = 2, constant: Fraction = Fraction(19, 27), until: float = 80.0
 ) -> Outcome:
+    expect_number(wanted, "wanted", 1)
+    expect_number(paths, "paths", 1, wanted)
     generator, found, kept, least, ends = np.random.default_rng(SEED), 0, 0, Fraction(1), 0.0
     while found < wanted:
         rows = [*WITHOUT_38, tuple(generator.integers(0, 3, 3).tolist()), (1, 1, 0)]
@@ -89,6 +92,7 @@ def _end(instance: Instance, ratio: Fraction, until: float) -> float:
     controls={"a rate larger by a hundredth": {"factor": 1.01}},
 )
 def max_weight_rate(count: int = 25, *, factor: float = 1.0) -> Outcome:
+    expect_number(count, "count", 1)
     generator, good, linear, ratios = np.random.default_rng(32), 0, 0, []
     for instance in loaded_instances(count, 32):
         inside = scaled(instance, Fraction(int(generator.integers(30, 100)), 100))
@@ -137,6 +141,8 @@ def max_weight_rate(count: int = 25, *, factor: float = 1.0) -> Outcome:
 def generator_bound(
     instances: int = 30, states: int = 16, *, factor: Fraction = Fraction(1), all_active: bool = False
 ) -> Outcome:
+    expect_number(instances, "instances", 1)
+    expect_number(states, "states", 0)
     generator, kept, number, least = np.random.default_rng(43), 0, 0, Fraction(10**9)
     for seed, oracle in zip(range(instances), cycle(ORACLES), strict=False):
         instance = random_instance(generator, pools=1 + seed % 2)

@@ -11,6 +11,7 @@ from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import one_resource_family
+from theory.errors import expect_number
 from theory.greedy.optimal import solve
 from theory.instance import additive
 from theory.numbers import text
@@ -58,6 +59,8 @@ def three_types(
     alone: int = 40, instances: int = 25, *, bound: Fraction = LEAST_ON_ONE[3], smaller: int = 1
 ) -> Outcome:
     """Decide the identities and the cases, and try instances."""
+    expect_number(alone, "alone", 3)
+    expect_number(instances, "instances", 0)
     # a job of which n fit alone takes more than 1/(n + 1); the first two types share less than 1/2
     lost = max(
         most_lost(n, other)

@@ -13,6 +13,7 @@ from bounds.results.instances import random_law
 from bounds.results.real_data import data_folder
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
+from theory.errors import InputError, expect_number
 from theory.files.google import REQUESTS, google_law
 from theory.numbers import text, total
 from theory.partition.bounding import Bracket, bracket
@@ -43,6 +44,7 @@ def _grid(law: Law, grid: int) -> list[int]:
     controls={"the cuts of the prices are four times as coarse and Lemma 2 is left out": {"grid": 5}},
 )
 def linear_prices(count: int = 10, *, grid: int = 20) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(61)
     better, good = 0, True
     for _ in range(count):
@@ -72,6 +74,7 @@ def linear_prices(count: int = 10, *, grid: int = 20) -> Outcome:
     },
 )
 def mixed_cells(count: int = 10, *, mixing: int = 16, rounded: int = 1) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(62)
     between, least = 0, Fraction(9)
     for _ in range(count):
@@ -151,6 +154,8 @@ def partition_guarantee(
     left_out: int = 0,
 ) -> Outcome:
     """Attack each guarantee with many laws."""
+    expect_number(more, "more", 0)
+    expect_number(laws_each, "laws_each", 1)
     generator = random.Random(63)
     partitions = [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), (["2/5"], "1/4"), (["1/4", "1/3", "1/2", "2/3"], "1/6")]
     for _ in range(more):
@@ -243,13 +248,14 @@ def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fract
     proof="partitions.md#guarantee",
 )
 def universal_cuts(grid: int = 12, *, depth: int = 3) -> Outcome:
+    expect_number(grid, "grid", 5)  # four cuts between 0 and 1
     one_cut = guarantee(["1/2"], "1/4").ratio
     _, whole, without = _universal_without(depth)
     *_, four = best_partitions(4, "1/8", grid)
     computed = f"one cut {text(one_cut)}, five {text(whole)}; "
     computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
     computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
-    good = one_cut == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
+    good = one_cut == whole == TWO_THIRDS and max(without.values()) <= Fraction(3, 5) and four.ratio < TWO_THIRDS
     return Outcome(computed, good)
 
 
@@ -290,6 +296,9 @@ def _of_google(resource: str) -> tuple[Bracket, Fraction]:
     },
 )
 def google(resources: tuple[str, ...] = ("memory",), *, doubled: int = 1, parts: int = 1) -> Outcome:
+    for resource in resources:
+        if resource not in ("memory", "cpu"):
+            raise InputError(f"resources: expected memory or cpu, got {resource[:60]!r}")
     good, shown = True, []
     for resource in resources:
         best, supported = _of_google(resource)

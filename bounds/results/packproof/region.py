@@ -11,6 +11,7 @@ from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances import additive_space
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
+from theory.errors import expect_number
 from theory.instance import Additive, additive
 from theory.numbers import ceiling, total
 from theory.region.worst_case import worst_weights
@@ -76,6 +77,7 @@ def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
     theorems=("SingleType.lemma_6_1", "SingleType.single_type_keeps", "SingleType.lemma_6_1_sharp"),
 )
 def lemma_6_1_constant(most: int = 8, *, constant: Callable[[int], Fraction] = harmonic) -> Outcome:
+    expect_number(most, "most", 1)
     good, nearest = True, []
     tail = Fraction(1, 10**9)  # more than the terms that are left out
     above = sum(exceeded(Fraction(1), fits + 1, constant(fits) + tail) for fits in range(1, most + 1))

@@ -30,6 +30,7 @@ from bounds.claims import Evidence, Outcome, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory import models
+from theory.errors import expect_number
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
@@ -80,6 +81,7 @@ def _tied() -> Cluster:
     proof="proofs.md#endless",
 )
 def algorithm_1_endless(rounds: int = 40, *, example: Callable[[], Cluster] = endless_cluster) -> Outcome:
+    expect_number(rounds, "rounds", 1)
     history = exact_rounds(example(), rounds)
     parts = [tasks[2][1] for tasks in history]
     expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
@@ -168,6 +170,7 @@ def _is_near(totals: NDArray[np.float64], allocation: Allocation) -> bool:
 def fisher_market(
     count: int = 40, solved: bool = False, *, mechanism: Callable[[Cluster], Allocation] = ps_dsf_tdm_rounds
 ) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(5)
     good = 0
     for _ in range(count):
@@ -225,6 +228,7 @@ def unfairness(
     *,
     mechanisms: tuple[Callable[[Cluster], Allocation], ...] = (tsf, c_drfh),
 ) -> Outcome:
+    expect_number(min(sizes, default=0), "sizes", 1)
     pairs = [(m, mechanism) for m in sizes for mechanism in mechanisms]
     shares = [mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) for m, mechanism in pairs]
     exact = sum(share == Fraction(2, 2 + m) for share, (m, _) in zip(shares, pairs, strict=True))
@@ -260,6 +264,7 @@ def unfair() -> Sequence[Panel]:
     proof="fairness.md#idle",
 )
 def idle_resources(count: int = 30, *, fewer: int = 0) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(6)
     family = all(
         mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
@@ -319,6 +324,8 @@ def tangent_holds() -> bool:
     proof="fairness.md#price",
 )
 def price_of_fairness(largest: int = 5, count: int = 40, *, less: int = 1, weight: int = 1) -> Outcome:
+    expect_number(largest, "largest", 1)
+    expect_number(count, "count", 1)
     generator = random.Random(7)
     family = {k: price_family(k, weight) for k in range(1, largest + 1)}
     shares = {k: sum_of_parts(ps_dsf_tdm(one)) / greatest_sum_of_parts(one) for k, one in family.items()}

@@ -6,12 +6,15 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_4
+from theory.errors import expect_number
 from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
@@ -57,6 +60,7 @@ def _theorem(
     levels_matter: bool,
 ) -> Outcome:
     """Compare a condition with Definition 5 on fair allocations and on feasible ones near them."""
+    expect_number(count, "count", 1)
     generator = random.Random(1)
     agree = fair = tried = 0
     for _ in range(count):
@@ -152,6 +156,31 @@ def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction]
     return list(zip(range(len(tasks)), tasks, instance.monopoly, instance.weights, strict=True))
 
 
+class _Case(NamedTuple):
+    """An allocation, whether it is PS-DSF, and by server the eligible users and a random part of them."""
+
+    instance: Cluster
+    tasks: Tasks
+    is_fair: bool
+    waiting: list[tuple[list[int], list[int]]]
+
+
+@cache
+def _cases(count: int) -> list[_Case]:
+    """Return allocations of random clusters and feasible ones near them; cached, as each control looks at the same."""
+    generator, cases = random.Random(14), []
+    for _ in range(count):
+        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
+        allocation = ps_dsf(instance)
+        for tasks in (allocation.tasks, _perturbed(generator, allocation)):
+            waiting = []
+            for i in range(len(instance.servers)):
+                eligible = [n for n, row in enumerate(instance.monopoly) if row[i]]
+                waiting.append((eligible, [n for n in eligible if generator.random() < 0.5]))
+            cases.append(_Case(instance, tasks, is_ps_dsf(instance, tasks), waiting))
+    return cases
+
+
 @claim(
     "corollary-1",
     "(14), whose text is lost, read as: no user of a saturated resource r at server i has a greater weighted virtual "
@@ -166,32 +195,29 @@ def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction]
 )
 def corollary_1_finds(count: int = 150, *, naming: Naming = corollary_1) -> Outcome:
     """Compare with Definition 6, and the sets that it empties with Theorem 1."""
-    generator = random.Random(14)
-    named = wrong = fair = disagree = tried = 0
-    for _ in range(count):
-        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
-        allocation, resources = ps_dsf(instance), range(len(instance.resources))
-        for tasks in (allocation.tasks, _perturbed(generator, allocation)):
-            emptied = True
-            for i in range(len(instance.servers)):
-                eligible = [n for n, row in enumerate(instance.monopoly) if row[i]]
-                parts = [eligible, [n for n in eligible if generator.random() < 0.5]]
-                for waiting in filter(None, parts):
-                    for r in resources:
-                        users = naming(instance, tasks, i, r, waiting)
-                        named += len(users)
-                        wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in users)
-                rest = eligible
-                while rest:
-                    by_resource = (naming(instance, tasks, i, r, rest) for r in resources)
-                    users = next(filter(None, by_resource), [])
-                    if not users:
-                        break
-                    rest = [n for n in rest if n not in users]  # (17)
-                emptied &= not rest
-            tried += 1
-            fair += is_ps_dsf(instance, tasks)
-            disagree += emptied != is_ps_dsf(instance, tasks)
+    expect_number(count, "count", 1)
+    cases = _cases(count)
+    named = wrong = fair = disagree = 0
+    for case in cases:
+        instance, tasks = case.instance, case.tasks
+        resources, emptied = range(len(instance.resources)), True
+        for i, (eligible, some) in enumerate(case.waiting):
+            for waiting in filter(None, (eligible, some)):
+                for r in resources:
+                    users = naming(instance, tasks, i, r, waiting)
+                    named += len(users)
+                    wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in users)
+            rest = eligible
+            while rest:
+                by_resource = (naming(instance, tasks, i, r, rest) for r in resources)
+                users = next(filter(None, by_resource), [])
+                if not users:
+                    break
+                rest = [n for n in rest if n not in users]  # (17)
+            emptied &= not rest
+        fair += case.is_fair
+        disagree += emptied != case.is_fair
+    tried = len(cases)
     computed = (
         f"{named - wrong} of {named} named users have the bottleneck; all N_i are emptied just where the allocation is "
         f"PS-DSF on {tried - disagree} of {tried} allocations, {fair} of them PS-DSF"
@@ -306,6 +332,7 @@ def lemma_2_repaired(*, weighted: bool = True, at_both_servers: bool = True) -> 
     controls={"DRF without the weights": {"weighted": False}, "a second server, pooled for DRF": {"servers": 2}},
 )
 def single_server_drf(count: int = 60, *, weighted: bool = True, servers: int = 1) -> Outcome:
+    expect_number(count, "count", 1)
     generator = random.Random(6)
     equal = certified = 0
     for _ in range(count):
@@ -368,6 +395,7 @@ def satisfies_definition_5(
     controls={"the server that had its turn before": {"servers_back": 1}},
 )
 def algorithm_1(count: int = 40, *, servers_back: int = 0) -> Outcome:
+    expect_number(count, "count", 1)
     generator, turns, short, elsewhere = random.Random(15), 0, 0, 0
     for _ in range(count):
         instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))

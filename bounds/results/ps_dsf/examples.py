@@ -11,7 +11,7 @@ from bounds.results.instances import figure_1, figure_4, figures_2_and_3, table_
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Bars, Cells, Panel
 from bounds.views.sharing import bars_of
-from theory.errors import InputError
+from theory.errors import InputError, expect_number
 from theory.numbers import text
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf
@@ -31,6 +31,13 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
     return tuple(values) == tuple(map(Fraction, expected.split()))
 
 
+def _expect_positive(values: Sequence[Fraction | int], name: str, number: int = 1) -> None:
+    """Refuse what is not so many numbers greater than 0."""
+    if len(values) != number or min(values) <= 0:
+        expected = "a number" if number == 1 else f"{number} numbers"
+        raise InputError(f"{name}: expected {expected} greater than 0, got {', '.join(map(str, values)):.60}")
+
+
 @claim(
     "figure-1",
     "Figure 1 (numbers reconstructed): PS-DSF gives 6, 6 and 12 GB of memory, C-DRFH and TSF do not share the "
@@ -44,6 +51,8 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
     },
 )
 def figure_1_tasks(bandwidth: int = 10, weights: tuple[int, ...] = (1, 1, 2)) -> Outcome:
+    expect_number(bandwidth, "bandwidth", 0)
+    _expect_positive(weights, "weights", 3)
     instance = figure_1(bandwidth=bandwidth, weights=weights)
     fair, dominant, share = ps_dsf(instance), c_drfh(instance), tsf(instance)
     memory = [2 * x for x in fair.totals]
@@ -85,6 +94,7 @@ def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
     controls={"user 4 needs eight times the memory": {"demand": Fraction(4)}},
 )
 def figures_2_3_tasks(demand: Fraction = Fraction(1, 2)) -> Outcome:
+    _expect_positive([demand], "demand")
     instance = figures_2_and_3(demand=text(demand))
     allocation = ps_dsf(instance)
     shares = virtual_shares(allocation)
@@ -128,6 +138,8 @@ def figure_4_rates(
     first: tuple[Fraction, ...] = (Fraction(3, 4), Fraction(3, 2), Fraction(1, 2)),
     second: tuple[Fraction, ...] = (Fraction(1, 4), Fraction(1), Fraction(1, 2)),
 ) -> Outcome:
+    _expect_positive(first, "first", 3)
+    _expect_positive(second, "second", 3)
     instance = figure_4([list(map(text, first)), list(map(text, second))])
     expected = ((Fraction(3, 4), Fraction(3, 4), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2)))
     allocations = [mechanism(instance) for mechanism in (ps_dsf, ps_dsf_tdm)]
@@ -170,6 +182,8 @@ PS_DSF_ROW = ("40 170 0 0", "20 85 0 0", "0 0 165/2 0", "0 0 0 55/2")
     },
 )
 def table_4_ps_dsf(user_2_cpu: Fraction = Fraction(1, 10), user_3_memory: Fraction = Fraction(1, 10)) -> Outcome:
+    _expect_positive([user_2_cpu], "user_2_cpu")
+    _expect_positive([user_3_memory], "user_3_memory")
     instance = table_4(user_2_cpu=text(user_2_cpu), user_3_memory=text(user_3_memory))
     allocation = ps_dsf(instance)
     good = all(map(_is, instance.monopoly, GAMMA)) and all(map(_is, allocation.tasks, PS_DSF_ROW))
@@ -228,6 +242,7 @@ def table_4_tsf(
     *,
     printed: tuple[Fraction, ...] = tuple(map(Fraction, PRINTED_TSF)),
 ) -> Outcome:
+    _expect_positive(memories, "memories", len(memories) or 1)
     third, agrees = [], []
     for memory in memories:
         totals = tsf(table_4(user_3_memory=text(memory))).totals

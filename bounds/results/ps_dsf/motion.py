@@ -15,6 +15,7 @@ from bounds.results.instances import table_4
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.limits.sharing import Event, History, Schedule, run_at_once, run_schedule
+from theory.errors import InputError, expect_number
 from theory.numbers import text
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import Cluster, ServerClass
@@ -99,20 +100,31 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
     source="Section V, Figures 5 and 6",
     printed="greater utilisation than TSF and C-DRFH, prompt convergence (times lost)",
     evidence=Evidence.numeric,
-    tiny={"shuffled": 0},
+    tiny={"shuffled": 0, "period": 2},
     full={"shuffled": 20},
     controls={
         "servers update every 30 seconds": {"period": 30},
-        "user 3 needs 3/20 of memory": {"user_3_memory": Fraction(3, 20)},
+        "user 3 needs 3/20 of memory": {"user_3_memory": Fraction(3, 20), "compared_memory": Fraction(1, 10)},
     },
 )
-def section_5_simulation(shuffled: int = 1, period: int = 1, user_3_memory: Fraction = Fraction(1, 10)) -> Outcome:
-    memory = text(user_3_memory)
+def section_5_simulation(
+    shuffled: int = 1,
+    period: int = 1,
+    user_3_memory: Fraction = Fraction(1, 10),
+    *,
+    compared_memory: Fraction | None = None,
+) -> Outcome:
+    """Run the algorithm, and compare with TSF and C-DRFH, under which user 3 needs `compared_memory`: the same."""
+    expect_number(shuffled, "shuffled", 0)
+    expect_number(period, "period", 1, min(AWAY[0], AWAY[1] - AWAY[0], UNTIL - AWAY[1]))
+    if user_3_memory <= 0:
+        raise InputError(f"user_3_memory: expected a number greater than 0, got {text(user_3_memory)}")
+    memory, compared = text(user_3_memory), text(compared_memory or user_3_memory)
+    static = table_4(user_3_memory=compared)
     shares: dict[str, list[float]] = {
-        mechanism.__name__: [float(mechanism(table_4()).utilisation(i, 0)) for i in (2, 3)]
-        for mechanism in (tsf, c_drfh)
+        mechanism.__name__: [float(mechanism(static).utilisation(i, 0)) for i in (2, 3)] for mechanism in (tsf, c_drfh)
     }
-    counts = np.array([server.count for server in table_4().servers[2:]])
+    counts = np.array([server.count for server in static.servers[2:]])
     best_other = max(float(counts @ np.array(share)) for share in shares.values())
     settle, good, away, least, memory_used = 0, True, set(), np.inf, 1.0
     orders = _orders(shuffled)
@@ -132,7 +144,7 @@ def section_5_simulation(shuffled: int = 1, period: int = 1, user_3_memory: Frac
                 good &= bool(ram[last].min() > 1 - CLOSE)
                 least = min(least, float(counts @ cpu[last, 2:]))
     good &= settle <= PROMPT and least > best_other + CLOSE
-    servers, split = int(counts.sum()), float(tsf(table_4(users=(0, 1, 2))).utilisation(3, 0))
+    servers, split = int(counts.sum()), float(tsf(table_4(user_3_memory=compared, users=(0, 1, 2))).utilisation(3, 0))
     computed = (
         f"{len(orders)} orders, settled within {settle} s of each change; CPU of C and D in use at least "
         f"{least / servers:.4f} (others at most {best_other / servers:.4f}); while user 4 is away "
