@@ -158,6 +158,10 @@ def compared_answer(rows: Sequence[Compared], bound: Bound, sla: float, replicat
     return encode(ComparedAdmission, sla=sla, replications=replications, bound=bound.utilisation, rows=parts)
 
 
+def _hours(span: float) -> str:
+    return f"{span:g} {'hour' if span == 1 else 'hours'}"
+
+
 @singledispatch
 def sentence(answer: Answer) -> str:
     """Return an answer in a sentence."""
@@ -168,7 +172,7 @@ def sentence(answer: Answer) -> str:
 def _(answer: MomentsAnswer) -> str:
     row = answer.moments[-1]
     return (
-        f"A deployment of {many(answer.size, 'core')} has {row.exact.mean:.6g} cores on average in {row.time:g} hours, "
+        f"A deployment of {many(answer.size, 'core')} has {row.exact.mean:.6g} cores on average in {_hours(row.time)}, "
         f"with variance {row.exact.variance:.6g}."
     )
 
@@ -176,7 +180,7 @@ def _(answer: MomentsAnswer) -> str:
 @sentence.register
 def _(answer: LawAnswer) -> str:
     return (
-        f"A deployment of {many(answer.size, 'core')} has {answer.mean:.6g} cores on average in {answer.time:g} hours, "
+        f"A deployment of {many(answer.size, 'core')} has {answer.mean:.6g} cores on average in {_hours(answer.time)}, "
         f"with variance {answer.variance:.6g}, and none with probability {answer.zero:.6g}."
     )
 
