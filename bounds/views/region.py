@@ -135,7 +135,12 @@ def tables(answer: RegionAnswer) -> list[Table]:
     """Return the tables: numbers, prices and room by type, the servers that carry the workload, and facets."""
     # that no workload is negative is a facet of every region
     facets = answer.facets and [facet for facet in answer.facets if facet.offset != "0"]
-    return tables_of(replace(answer, facets=facets))
+    numbers, *others = tables_of(replace(answer, facets=facets))
+    if any(price != "0" for price in answer.prices.values()):
+        # the prices prove the intensity: what the workload is worth over the most that a server can hold
+        worth = short(Fraction(answer.traffic_intensity) * Fraction(answer.price_support))
+        numbers.rows.append(["what the workload of a server is worth at these prices", worth])
+    return [numbers, *others]
 
 
 def pictures(answer: RegionAnswer) -> list[Picture]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -13,8 +14,9 @@ import pytest
 
 from bounds.cli import run
 from bounds.views import admission_pictures
-from bounds.views.admission import tuned_answer, tuned_lines
+from bounds.views.admission import tuned_answer
 from bounds.views.pictures import plain_ticks
+from bounds.views.shown import text_of
 from fluid.admission.law.admission_files import read_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.admission.study.tuning import Tuned, tune
@@ -94,22 +96,27 @@ def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
     ],
 )
 def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], said: str, tuned: Tuned) -> None:
-    lines = "\n".join(tuned_lines(tuned_answer(replace(tuned, interval=interval), 0.05), 900.0, 300.0))
+    lines = "\n".join(text_of(tuned_answer(replace(tuned, interval=interval), 0.05)))
     assert said in lines
     assert "any" not in lines.replace("many", "")
     assert ("more or longer runs may decide" in lines) is (0.0 in interval or inf in interval)
-    assert "900 hours from an empty cluster, the first 300 not measured" in lines
     assert ("the end of the range searched" in lines) is (tuned.policy.threshold == tuned.tried[-1][0])
     one = replace(tuned, tried=tuned.tried[:1])
-    assert "meets the SLA, the end of the range searched" in tuned_lines(tuned_answer(one, 0.05), 900.0, 300.0)[1]
+    assert "the estimated threshold is the end of the range searched" in "\n".join(text_of(tuned_answer(one, 0.05)))
 
 
 @pytest.mark.parametrize(
     ("ended_by", "said"),
     [
-        ("precision", "its interval is within 0.5 points (4 worlds, and as many fresh ones)"),
-        ("replications", "its interval is not within 0.5 points, and --replications allows no more worlds"),
-        ("time", "its interval is not within 0.5 points, and --time-limit allows no more worlds"),
+        ("precision", "the interval of what the SLA allows is within 0.5 points"),
+        (
+            "replications",
+            "the interval of what the SLA allows is not within 0.5 points, and --replications allows no more worlds",
+        ),
+        (
+            "time",
+            "the interval of what the SLA allows is not within 0.5 points, and --time-limit allows no more worlds",
+        ),
     ],
 )
 def test_a_tuning_says_which_threshold_is_safe_and_whether_it_is_precise(
@@ -118,12 +125,15 @@ def test_a_tuning_says_which_threshold_is_safe_and_whether_it_is_precise(
     at_safe = replace(tuned.result, sla=Interval(0.01, 0.0, 0.02, 0.95, 4))
     safe = replace(tuned, safe=replace(tuned.policy, threshold=3.0), safe_result=at_safe, ended_by=ended_by)
     answer = tuned_answer(safe, 0.05)
-    lines = "\n".join(tuned_lines(answer, 900.0, 300.0))
+    lines = "\n".join(text_of(answer))
     assert said in lines
-    assert "safe threshold     3, the largest of" in lines
-    assert "at most 0.0272 are refused, at 97.5 % confidence" in lines, "0.01 e, as the interval is 0.01 +- 0.01"
+    assert "the safe threshold is the largest of" in lines
+    assert answer.safe is not None
+    assert answer.safe.threshold == 3
+    refused = re.search(r"refused at most, at 97.5 % confidence +2.72 %", lines)
+    assert refused is not None, "0.01 e, as the interval is 0.01 +- 0.01"
     none = replace(safe, safe=None, safe_result=None)
-    lines = "\n".join(tuned_lines(tuned_answer(none, 0.05), 900.0, 300.0))
+    lines = "\n".join(text_of(tuned_answer(none, 0.05)))
     assert "is proven to meet the SLA by the fresh runs" in lines
     assert tuned_answer(none, 0.05).safe is None
 

@@ -43,7 +43,7 @@ def test_the_error_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fluid", FOUR, "--until", "5", "--json"]) == 0
     assert 0 <= json.loads(capsys.readouterr().out)["error"] < 1e-7
     assert run(["fluid", FOUR, "--until", "5"]) == 0
-    assert "\nnumerical error about " in capsys.readouterr().out
+    assert "numerical error in jobs and servers per server, about" in capsys.readouterr().out
 
 
 def test_a_path_with_too_many_regimes_is_one_line(
