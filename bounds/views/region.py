@@ -33,6 +33,7 @@ from bounds.views.pictures import (
     styled,
 )
 from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.text import short
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
