@@ -59,7 +59,7 @@ PicturesFolder = Annotated[
     examples=(
         "packproof verify introduction",
         "packproof verify --list ps-dsf",
-        "packproof verify ps-dsf/figure-1 --with weights=1,1,3",
+        "packproof verify nonpreemptive/table-1 --with workload=1,3,1",
     )
 )
 def verify(

@@ -58,7 +58,7 @@ def slots_are_scarce() -> Instance:
     return additive([3], [[1], [3]], rewards=[1, 7], workload=[6, "3/4"])
 
 
-def system(name: str) -> Instance:
+def system_named(name: str) -> Instance:
     """Return a system of Theorem 4.1's claim by its name."""
     if name == "scarce slots":
         return slots_are_scarce()
@@ -131,7 +131,7 @@ def theorem_4_1(
     options = {"reservation": expression("reservation", reservation), "migration": migration} if rule == "dra" else {}
     decisions, good, shown = Decisions(2 * len(starts) * len(runs)), True, []
     for name, counts in runs.items():
-        instance = system(name)
+        instance = system_named(name)
         limit, best = float(global_greedy(instance).reward), float(solve(instance).optimal.reward)
         for start in starts:
             rewards = []
