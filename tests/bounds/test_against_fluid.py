@@ -45,7 +45,7 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     lacks = [answer["greedy_reward"] - sum(runs) / len(runs) for runs in answer["late_rewards"]]
     assert lacks[0] > lacks[2]
     assert run(command) == 0
-    assert "slope" in capsys.readouterr().out
+    assert "the distance falls like L to the power" in capsys.readouterr().out
 
 
 def test_ticks_are_the_numbers_of_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

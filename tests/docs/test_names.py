@@ -74,7 +74,7 @@ def test_an_unknown_option_is_found() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_files_and_claims(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for name in set(re.findall(r"\b(?:examples|bounds|fluid|theory|docs)/[\w./-]*[\w/]", text)):
+    for name in set(re.findall(r"\b(?:tests|examples|bounds|fluid|theory|docs)/[\w./-]*[\w/]", text)):
         place = name.partition("docs/_build")[0] or "docs"
         assert (ROOT / place).exists() or (ROOT / "docs" / place).exists(), name
     pages = {f"{claim.paper}/{claim.id.partition('/')[2].replace('/', '-')}.md" for claim in claims()}

@@ -137,7 +137,10 @@ def test_time_that_the_rule_does_not_take_is_not_its_own(capsys: pytest.CaptureF
     assert f"{file}: sizes are scaled to a capacity of {1009 * 1013 * 1019} in every resource" in printed.err
     (fewest,) = map(int, re.findall(r"bin in a packing with (\d+) bins", printed.out))
     assert fewest >= max(sizes.sum(axis=0) / [1009, 1013, 1019])
-    (ratio,) = map(Fraction, re.findall(r"first_fit keeps [0-9.]+ % \((\d+/\d+)\) of the optimum; this ratio is exact", printed.out))
+    (ratio,) = map(
+        Fraction,
+        re.findall(r"first_fit keeps [0-9.]+ % \((\d+/\d+)\) of the optimum; this ratio is exact", printed.out),
+    )
     assert fewest / ratio == max(first_fit(sizes.tolist(), (1009, 1013, 1019))) + 1
 
 
