@@ -141,6 +141,12 @@ def tight_family_additive(types: int) -> Instance:
     return additive([unit] * (len(intervals) + 1), demands, tight.rewards, tight.workload)
 
 
+def sizes_of(instance: Instance) -> list[Fraction]:
+    """Return the largest share of a resource that a job of each type takes."""
+    space = additive_space(instance)
+    return [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True) if c) for row in space.demands]
+
+
 def one_resource_family(types: int) -> Instance:
     """Return the family on one resource for `types` job types, of which greedy keeps the least share for J <= 4.
 

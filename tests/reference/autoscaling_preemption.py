@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bounds.results.autoscaling.comparison import sizes_of
 from bounds.results.autoscaling.referee import Referee
+from bounds.results.instances import sizes_of
 from fluid.simulation.measures import PREEMPTION, REFUSAL
 from fluid.simulation.state import Setting
 

@@ -7,6 +7,7 @@ the slots of the optimal assignment in whole servers by largest remainders, of e
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,7 @@ SEED = 1
 """The seed of the runs that are followed: power of two choices draws what the policy draws."""
 
 
-class Unreserved:
+class Unreserved(ABC):
     """Follows a run, and counts the events that the rule of a policy does not allow; `allowed` is the rule."""
 
     def __init__(self, setting: Setting) -> None:
@@ -43,9 +44,9 @@ class Unreserved:
         if kind == ARRIVAL:
             self.jobs[server][j] += 1
 
+    @abstractmethod
     def allowed(self, j: int) -> list[int]:
         """Return the servers on which the rule may place a job of type j; it is refused if there is none."""
-        raise NotImplementedError
 
     def fitting(self, j: int) -> list[int]:
         """Return the servers that can hold one more job of type j."""

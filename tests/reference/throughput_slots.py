@@ -5,6 +5,7 @@ The policies are in the files beside this one; a wrong policy is a subclass that
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -33,7 +34,7 @@ class Server:
     configuration: tuple[int, ...] | None = None
 
 
-class Transcription:
+class Transcription(ABC):
     """A simulation slot by slot; `starts` lists the starts of jobs, `unit` is the number of units of a server.
 
     Parameters
@@ -71,9 +72,9 @@ class Transcription:
             self.schedule(left, fresh)
         return self.starts
 
+    @abstractmethod
     def schedule(self, left: set[int], fresh: list[Job]) -> None:
         """Start the jobs of a slot, given the servers that jobs have left and the jobs that have come."""
-        raise NotImplementedError
 
     def start(self, job: Job, number: int) -> None:
         """Start a waiting job on a server that it fits."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import e
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +32,6 @@ from theory.greedy.optimal import solve
 from theory.instance import Instance, additive, explicit
 
 SEED = FRESH_SEED
-
-VARIANTS: Mapping[str, dict[str, Any]] = {
-    "no migration": {"migration": False},
-    "g = 0": {"reservation": 0},
-    "g = 1": {"reservation": 1},
-    "g = 3": {"reservation": 3},
-    "g = L / 5": {"reservation": Expression("L / 5")},
-}
-"""Options of variants for which the theorem is not stated, by the sentence of a control."""
 
 RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}  # g where (log L)^2 is no more than the jobs that a server holds
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.autoscaling.comparison import sizes_of
+from bounds.results.autoscaling.convergence import expression
 from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
-from bounds.results.instances import four_types, full_of_the_first, with_rates
+from bounds.results.instances import four_types, full_of_the_first, sizes_of, with_rates
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.views.panels import Chart, Line, Panel
 from bounds.views.simulation import curve_of
@@ -28,7 +28,6 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.preemption import DRA_PREEMPTION
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, REFUSAL
-from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
 from fluid.simulation.results import LossResult, Run
@@ -62,10 +61,7 @@ SUITED: Mapping[str, Mapping[str, Any]] = {
 
 def variant(reservation: str, *, migration: bool = True) -> dict[str, Any]:
     """Return the options of dynamic reservation with a function g of L, with migration or without."""
-    try:
-        return {"reservation": Expression.of(reservation), "migration": migration}
-    except ValueError as error:
-        raise InputError(f"reservation: expected a function of L such as {RESERVATION} ({error})") from error
+    return {"reservation": expression("reservation", reservation), "migration": migration}
 
 
 def runs_of(one: Policy, scenario: LossScenario, count: int, seed: int = SEED) -> list[Run]:

@@ -97,8 +97,7 @@ class Transcription(ABC):
         return []
 
     def ring(self, k: int) -> None:
-        """Do what the policy does when a clock rings."""
-        raise NotImplementedError
+        """Do what the policy does when a clock rings; one without clocks does nothing."""
 
     @property
     def waiting(self) -> list[int]:
