@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import isfinite
+from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -62,13 +62,14 @@ class Head(NamedTuple):
     """What a reader is told instead of the name of a field, and how its numbers are written.
 
     `digits` are significant; a `share` is written in per cent. Fields by the same keys, which are called `by`, are
-    columns of one table. A field without `words` is not shown.
+    columns of one table. A field without `words` is not shown. Intervals are cut at the `least` possible value.
     """
 
     words: str
     digits: int = 6
     share: bool = False
     by: str = ""
+    least: float = -inf
 
 
 LINES = "lines"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from bounds.answers.record import Answer, Ends, Of
+from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer, Number
 
 
@@ -31,35 +31,51 @@ class OptionLine(Answer):
     about: str
 
 
-class SimulatedLoss(CommandAnswer):
-    """The answer for a loss system; rates are per unit time."""
+class SimulatedAnswer(CommandAnswer):
+    """What the answers for loss systems and for queues both have."""
 
     policy: str
     servers: int
-    until: float
-    warmup: float
+    until: Annotated[float, Head("measured until time")]
+    warmup: Annotated[float, Head("measured from time")]
     replications: int
-    interrupted: bool
+    interrupted: Annotated[bool, Head("stopped before its end")]
     events: int
-    events_as_python: int
-    events_per_second: float | None
-    reward: Number
-    jobs: dict[str, float]
+    events_as_python: Annotated[int, Head("events that ran as Python")]
+    events_per_second: Annotated[float | None, Head("events per second of computing", digits=3)]
+    reward: Annotated[Number, Head("reward per server", least=0.0)]
+    jobs: Annotated[dict[str, float], Head("jobs in service", by="type")]
     jobs_ci95: Annotated[dict[str, Ends], Of("jobs")]
-    path: str
-    acceptance: dict[str, float | None]
-    utilisation: dict[str, Number]
-    warmup_check: WarmupCheck
-    trace: TraceUse | UnsetType = UNSET
-    initial: InitialJobs | UnsetType = UNSET
-    pools: dict[str, int] | UnsetType = UNSET
-    log: list[LoggedEvent] | UnsetType = UNSET
-    accepted: Number
+    utilisation: Annotated[dict[str, Number], Head("in use", digits=4, share=True, by="resource")]
+    warmup_check: Annotated[WarmupCheck, HIDDEN]
+    trace: Annotated[TraceUse | UnsetType, HIDDEN] = UNSET
+    initial: Annotated[InitialJobs | UnsetType, HIDDEN] = UNSET
+    pools: Annotated[dict[str, int] | UnsetType, Head("servers of each pool")] = UNSET
+    log: Annotated[list[LoggedEvent] | UnsetType, HIDDEN] = UNSET
+
+
+class SimulatedLoss(SimulatedAnswer):
+    """The answer for a loss system; rates are per unit time."""
+
+    path: Annotated[str, HIDDEN]
+    acceptance: Annotated[dict[str, float | None], Head("accepted", digits=4, share=True, by="type")]
+    accepted: Annotated[Number, Head("jobs accepted", digits=4, share=True)]
     acceptance_ci95: Annotated[dict[str, Ends], Of("acceptance")]
-    migrations: Number
-    reassignments: Number
-    preemptions: Number
-    reserved_idle: dict[str, Number] | UnsetType = UNSET
+    migrations: Annotated[Number, Head("migrations per unit time", digits=5, least=0.0)]
+    reassignments: Annotated[Number, Head("reassigned servers per unit time", digits=5, least=0.0)]
+    preemptions: Annotated[Number, Head("preempted jobs per unit time", digits=5, least=0.0)]
+    reserved_idle: Annotated[
+        dict[str, Number] | UnsetType, Head("idle reserved slots", digits=4, by="type", least=0.0)
+    ] = UNSET
+
+
+class SimulatedQueue(SimulatedAnswer):
+    """The answer for a queue, in continuous time or in slots."""
+
+    acceptance: Annotated[dict[str, float | None], HIDDEN]
+    traffic_intensity: float | None
+    started: Annotated[dict[str, Number], Head("started, of those that came", digits=4, share=True, by="type")]
+    queue: Annotated[Queue, HIDDEN]
 
 
 class WarmupCheck(Answer):
@@ -98,33 +114,6 @@ class LoggedEvent(Answer):
     clock: int | UnsetType = UNSET
     server: int | UnsetType = UNSET
     to: int | UnsetType = UNSET
-
-
-class SimulatedQueue(CommandAnswer):
-    """The answer for a queue, in continuous time or in slots."""
-
-    policy: str
-    servers: int
-    until: float
-    warmup: float
-    replications: int
-    interrupted: bool
-    events: int
-    events_as_python: int
-    events_per_second: float | None
-    reward: Number
-    jobs: dict[str, float]
-    jobs_ci95: Annotated[dict[str, Ends], Of("jobs")]
-    acceptance: dict[str, float | None]
-    utilisation: dict[str, Number]
-    warmup_check: WarmupCheck
-    trace: TraceUse | UnsetType = UNSET
-    initial: InitialJobs | UnsetType = UNSET
-    pools: dict[str, int] | UnsetType = UNSET
-    log: list[LoggedEvent] | UnsetType = UNSET
-    traffic_intensity: float | None
-    started: dict[str, Number]
-    queue: Queue
 
 
 class Queue(Answer):

@@ -117,7 +117,7 @@ def simulate(
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval."""
-    from bounds.views.simulation import picture_of_simulation, simulation_answer, simulation_lines
+    from bounds.views.simulation import picture_of_simulation, simulation_answer
     from fluid.files.scenarios import Times, servers_in
     from fluid.parallel import refuse_engine
     from fluid.simulation.policy_names import policy as policy_by_name
@@ -160,7 +160,7 @@ def simulate(
     by_mean = scenario.instance is None
     if plot is not None:
         picture_of_simulation([result], plot, by_mean=by_mean)
-    show(answer, lambda: simulation_lines(answer, by_mean=by_mean), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _policy_or_list(name: str, *, as_json: bool) -> Policy:
@@ -255,7 +255,6 @@ def _compare(
     from bounds.views.comparison import (
         FEWEST,
         comparison_answer,
-        comparison_lines,
         picture_of_comparison,
         refuse_unlike,
     )
@@ -266,7 +265,7 @@ def _compare(
     answer = comparison_answer(results, scenarios)
     if plot is not None:
         picture_of_comparison(results, plot)
-    show(answer, lambda: comparison_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
 
 
 def _show_convergence(

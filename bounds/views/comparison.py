@@ -15,9 +15,18 @@ from bounds.answers.shared import Number as MeasuredNumber
 from bounds.answers.simulation import Compared, ComparedLoss, ComparedQueues, Simulated, SimulatedQueue
 from bounds.views.panels import Chart, Curve, above_zero, in_rows
 from bounds.views.pictures import drawn, save, styled
-from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
-from bounds.views.tables import aligned
-from bounds.views.text import Number, many, unit_of_time, with_interval
+from bounds.views.shown import Picture, Table, number
+from bounds.views.simulation import (
+    bars_of,
+    chart_over_time,
+    curve_of,
+    doubts,
+    quantiles_of,
+    references,
+    simulation_answer,
+    start_lines,
+)
+from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
@@ -123,8 +132,8 @@ def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
         grows = "   (it grows, at 99.9 %)" * growth.grows
         measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + grows
         tail = zip((".p95", ".p99"), quantiles_of(delay).items(), strict=True)
-        for name, (label, number) in (("", ("mean", delay)), *tail):
-            measures[f"delay{name}"] = f"delay, {label}", with_interval(number, 5, least=0.0)
+        for name, (label, value) in (("", ("mean", delay)), *tail):
+            measures[f"delay{name}"] = f"delay, {label}", with_interval(value, 5, least=0.0)
         measures["growth"] = "growth of the queue per unit time", with_interval(Number(growth.per_time, growth.ci95), 5)
     else:
         measures["reward"] = "reward per server", with_interval(answer.reward, least=0.0)
@@ -137,42 +146,86 @@ def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     return measures
 
 
-def comparison_lines(answer: Compared) -> list[str]:
-    """Return a table, a row a measure and policy, with the difference to the first; then one of the types of jobs."""
+def comparison_sentence(answer: Compared) -> str:
+    """Return the reward, or the jobs waiting, under each policy; then what is in doubt."""
     first = answer.policies[0]
-    table = [["measure", "policy", "[95 %]", f"more than {first.policy} [95 %]"]]
+    where = f"on {many(first.servers, 'server')} with the same jobs"
+    if isinstance(answer, ComparedQueues):
+        said = _each({one.policy: one.queue.mean for one in answer.policies}, ".4g")
+        said = f"The mean number of jobs waiting {where} is {said}."
+    elif all(one.reward.mean is None for one in answer.policies):
+        said = f"No reward was measured {where}."
+    else:
+        said = _each({one.policy: one.reward.mean for one in answer.policies}, ".6g")
+        said = f"The reward per server {where} is {said}."
+    return " ".join([said, *(line for one in answer.policies for line in doubts(one, named=True))])
+
+
+def _each(means: Mapping[str, float | None], form: str) -> str:
+    """Return a number of each policy, as in "1 under a, 2 under b and 3 under c"."""
+    parts = [f"{'unknown' if mean is None else format(mean, form)} under {name}" for name, mean in means.items()]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def comparison_tables(answer: Compared) -> list[Table]:
+    """Return a table, a row a measure and policy, with the difference to the first; one of the types; notes."""
+    first = answer.policies[0]
     gains = {(row.first, row.number): _gain(row.difference) for row in answer.differences}
     every = {policy.policy: measures_of(policy) for policy in answer.policies}
+    rows = []
     for name, (label, _) in every[first.policy].items():
-        if any(measures[name][1] for measures in every.values()):  # none migrates jobs, say
-            table += [[label, who, row[name][1] or "0", gains.get((who, name), "")] for who, row in every.items()]
-    size = f"{many(first.servers, 'server')}, time {first.warmup:g} to {first.until:g}"
-    alone = [policy.policy for policy in answer.policies if policy.replications == 1]
-    note = f"one replication of {', '.join(alone)}: intervals by batches of time"
-    note += "; differences have none" if answer.replications == 1 else ""
-    return [
-        f"{size}, {many(answer.replications, 'replication')}, the same jobs for all policies",
-        *([note] if alone else ()),
-        *start_lines(first),
-        "",
-        *aligned(table),
-        *_lines_by_type(answer),
+        if any(measures.get(name, ("", ""))[1] for measures in every.values()):  # none migrates jobs, say
+            rows += [
+                [label, who, row.get(name, ("", ""))[1] or "0", gains.get((who, name), "")]
+                for who, row in every.items()
+            ]
+    head = ["measure", "policy", "value [95 %]", f"more than {first.policy} [95 %]"]
+    compared = Table("policies on the same jobs", head, rows, [False] * 4)
+    remarks = Table("notes", [""], [[line] for line in _notes(answer)], [False])
+    return [compared, *_tables_by_type(answer), remarks]
+
+
+def _notes(answer: Compared) -> list[str]:
+    """Return what a reader should know beside the numbers, a line each."""
+    first = answer.policies[0]
+    lines = [
+        INTERVALS,
+        f"{many(first.servers, 'server')}, measured from time {first.warmup:g} to {first.until:g}, "
+        f"{many(answer.replications, 'replication')}, the same jobs for all policies",
     ]
+    alone = [policy.policy for policy in answer.policies if policy.replications == 1]
+    if alone:
+        none = "; differences have none" if answer.replications == 1 else ""
+        lines.append(f"one replication of {', '.join(alone)}: intervals are by batches of time{none}")
+    return [*lines, *start_lines(first)]
 
 
-def _lines_by_type(answer: Compared) -> list[str]:
+def _tables_by_type(answer: Compared) -> list[Table]:
     """Return a table, a row a type: the share of its jobs that each policy accepts, or how many of them wait."""
     names = list(answer.policies[0].jobs)
     if len(names) < 2:
         return []
+    columns: list[Mapping[str, float | None]]
     if isinstance(answer, ComparedQueues):
-        what, rows = "jobs waiting", [[f"{one.queue.by_type[name]:,.2f}" for one in answer.policies] for name in names]
+        what, share, columns = "jobs waiting, by type", False, [{**one.queue.by_type} for one in answer.policies]
     else:
-        what, shares = "jobs accepted (share)", [[one.acceptance[name] for one in answer.policies] for name in names]
-        rows = [["-" if share is None else f"{share:.4f}" for share in row] for row in shares]
-    table = [[quoted(name), *row] for name, row in zip(names, rows, strict=True)]
-    head = [f"{what}, type", *(one.policy for one in answer.policies)]
-    return ["", *aligned([head, *table], right=len(answer.policies))]
+        what, share, columns = "jobs accepted, by type", True, [one.acceptance for one in answer.policies]
+    rows = [[quoted(name), *(_written(column.get(name), share=share) for column in columns)] for name in names]
+    head = ["type", *(one.policy for one in answer.policies)]
+    return [Table(what, head, rows, [False] + [True] * len(columns))]
+
+
+def _written(value: float | None, *, share: bool) -> str:
+    return "-" if value is None else number(value, 4, share=share)
+
+
+def comparison_bars(answer: Compared) -> Picture:
+    """Return the jobs that wait, or the share that is accepted, by policy."""
+    if isinstance(answer, ComparedQueues):
+        waiting = {one.policy: one.queue.mean for one in answer.policies}
+        return Picture("Jobs that wait, by policy.", bars_of("jobs waiting", waiting))
+    accepted = {one.policy: one.accepted.mean for one in answer.policies}
+    return Picture("Share of the jobs that is accepted, by policy.", bars_of("share accepted", accepted))
 
 
 def _gain(difference: MeasuredNumber) -> str:

@@ -19,7 +19,7 @@ from fluid.planning.plan import Plan, PolicyNeed
 from fluid.simulation.ticks import in_units
 from fluid.traces.jobs import TICK
 from fluid.traces.model import Doubt
-from theory.errors import listed, quoted
+from theory.errors import InputError, listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import apportion
 from theory.instance import Instance
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bounds.adversary.workload import WorstWorkload
 
 HOUR = 3600.0
+
+LATEST = 1e14  # seconds from 1970 that are a date, some three million years
 
 ASSUMED = (
     "The log is counted from its first instant (or from the end of the warm-up, --warmup) to just beyond its last "
@@ -215,9 +217,18 @@ def room(servers: int) -> str:
 def moment(begins: float | None, at: float) -> str:
     """Write a time of a log, in seconds after it begins: the date where it has dates.
 
+    Raises
+    ------
+    InputError
+        A time that is no date.
+
+    Examples
+    --------
     >>> moment(1777852800.0, 90.0), moment(None, 7200.0)
     ('2026-05-04T00:01:30 UTC', '2 hours after the first arrival')
     """
+    if not abs((begins or 0.0) + at) < LATEST:
+        raise InputError(f"peak.at: expected seconds up to a date that can be written, got {at:g}")
     if begins is None:
         return f"{lasting(at)} after the first arrival"
     return f"{np.datetime64(round(begins + at), 's')} UTC"

@@ -33,12 +33,16 @@ NUMBERS = "numbers"
 
 
 class Table(NamedTuple):
-    """A table of text; `numeric` says which of its columns hold numbers."""
+    """A table of text; `numeric` says which of its columns hold numbers.
+
+    A terminal shows all rows of a table that is `whole`, such as one of which the reader gave the number of rows.
+    """
 
     title: str
     head: list[str]
     rows: list[list[str]]
     numeric: list[bool]
+    whole: bool = False
 
 
 class Picture(NamedTuple):
@@ -77,7 +81,8 @@ def _lines(table: Table) -> list[str]:
     """Return a table as lines of text; where there are many rows the last line says how many more there are."""
     width = len(table.numeric)
     right = next((place for place, numeric in enumerate(reversed(table.numeric)) if not numeric), width)
-    rows, more = table.rows[:MOST_ROWS], len(table.rows) - MOST_ROWS
+    most = len(table.rows) if table.whole else MOST_ROWS
+    rows, more = table.rows[:most], len(table.rows) - most
     has_head = any(table.head)
     lines = aligned([table.head, *rows] if has_head else rows, right=right, head=has_head)
     return [*(f"  {line}" for line in lines), *([f"  and {more:,} more"] if more > 0 else [])]
@@ -254,10 +259,10 @@ def number(value: float, digits: int = 6, *, share: bool = False) -> str:
 def _measured(value: Any, head: Head) -> str:
     """Write a measured number with its 95 % interval; that of a share within 0 and 1."""
     if not head.share or value.mean is None:
-        return with_interval(value, head.digits)
+        return with_interval(value, head.digits, least=head.least)
     low, high = value.ci95
     ends = (
-        f"  [{100 * max(low, 0):.{head.digits}g}, {100 * min(high, 1):.{head.digits}g}]"
+        f"  [{100 * max(low, 0):.{head.digits}g}, {100 * min(high, max(1, value.mean)):.{head.digits}g}]"
         if None not in (low, high)
         else ""
     )

@@ -7,10 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.answers.record import Fields, encode, named
-from bounds.answers.simulation import Delay, Growth, Simulated, SimulatedLoss, SimulatedQueue
-from bounds.views.panels import Chart, Curve, Line, above_zero, draw
+from bounds.answers.simulation import (
+    Compared,
+    ComparedLoss,
+    ComparedQueues,
+    Delay,
+    Growth,
+    Queue,
+    Simulated,
+    SimulatedLoss,
+    SimulatedQueue,
+)
+from bounds.views.panels import Bars, Chart, Curve, Line, above_zero, draw
 from bounds.views.pictures import drawn, figure, save, styled
-from bounds.views.tables import aligned
+from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
@@ -181,38 +191,124 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
     return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
 
 
-def _how(answer: Simulated) -> str:
-    """Return how the events ran: a rate means something where all of them ran in one way."""
-    if 0 < answer.events_as_python < answer.events:
-        return f", {answer.events_as_python:,} of them as Python"
-    rate = f", {answer.events_per_second:,.0f} a second" if answer.events_per_second else ""
-    return rate + (" as Python" if answer.events_as_python else "")
+def sentence(answer: Simulated | Compared) -> str:
+    """Return the reward and the jobs accepted, or the queue and the delay, in a sentence; then what is in doubt."""
+    if isinstance(answer, ComparedLoss | ComparedQueues):
+        from bounds.views.comparison import comparison_sentence
+
+        return comparison_sentence(answer)
+    said = _queue_sentence(answer) if isinstance(answer, SimulatedQueue) else _loss_sentence(answer)
+    return " ".join([said, *doubts(answer)])
 
 
-def _path(answer: Simulated) -> str:
-    """Return how the jobs of a loss system were drawn, on which the path depends beside the policy and the seed."""
+def _loss_sentence(answer: SimulatedLoss) -> str:
+    where = f"Under {answer.policy} on {many(answer.servers, 'server')}"
+    reward, accepted = answer.reward.mean, answer.accepted.mean
+    if accepted is None:
+        return f"{where}, no job came while it was measured."
+    earned = "" if reward is None else f", for a reward of {reward:,.6g} per server"
+    return f"{where}, {100 * accepted:.3f} % of the jobs are accepted{earned}."
+
+
+def _queue_sentence(answer: SimulatedQueue) -> str:
+    waiting, delay = answer.queue.mean, answer.queue.delay.mean
+    waited = "no job has started" if delay is None else f"jobs that start have waited {delay:,.4g} on average"
+    count = "an unknown number of" if waiting is None else f"{waiting:,.4g}"
+    return f"Under {answer.policy} on {many(answer.servers, 'server')}, {count} jobs wait on average, and {waited}."
+
+
+def doubts(answer: Simulated, *, named: bool = False) -> list[str]:
+    """Return what makes an answer doubtful, a sentence each; `named`: with the policy, beside others."""
+    of = f" of {answer.policy}" * named
+    lines = []
+    if answer.interrupted:
+        lines.append(f"The run{of} was interrupted at time {answer.until:g}.")
     if isinstance(answer, SimulatedQueue):
-        return ""
-    return ", jobs by the jump chain" if answer.path == "jump chain" else ", jobs from a list that policies share"
-
-
-def simulation_lines(answer: Simulated, *, by_mean: bool = False) -> list[str]:
-    """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
-    cut = " (interrupted)" if answer.interrupted else ""
-    pools = answer.pools or {}
-    split = f" ({', '.join(f'{quoted(name)} {size:,}' for name, size in pools.items())})" if pools else ""
-    lines = [
-        f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
-        f"{many(answer.replications, 'replication')}{cut}",
-        f"{many(answer.events, 'event')}" + _how(answer) + _path(answer),
-    ]
-    lines.append(INTERVALS)
-    lines += _queue_lines(answer, by_mean=by_mean) if isinstance(answer, SimulatedQueue) else _loss_lines(answer)
-    for row in answer.log or ():
-        where = f" server {_place(row.server, pools)}" if row.server else ""
-        to = f" -> {_place(row.to, pools)}" if row.to else ""
-        lines.append(f"{row.time:12.6f}  {row.event:10} {quoted(row.type) if row.type else row.clock}{where}{to}")
+        intensity = answer.traffic_intensity
+        if intensity is not None and intensity >= 1 and not named:
+            lines.append(f"No policy is stable here: the traffic intensity is {intensity:.6g}, at least 1.")
+        if answer.queue.growth.grows:
+            lines.append(f"The queue{of} grows beyond doubt.")
+    if not answer.warmup_check.enough:
+        if isinstance(answer, SimulatedQueue):
+            what, why = "queue", "it is too short, or the system is unstable"
+        else:
+            what, why = "reward", "it looks too short"
+        lines.append(f"The {what}{of} still drifts after the warm-up: {why}.")
     return lines
+
+
+def tables(answer: Simulated | Compared) -> list[Table]:
+    """Return the numbers, those by type and by resource, what a reader should know beside them, and the event log."""
+    if isinstance(answer, ComparedLoss | ComparedQueues):
+        from bounds.views.comparison import comparison_tables
+
+        return comparison_tables(answer)
+    found = tables_of(answer)
+    if isinstance(answer, SimulatedQueue):
+        found[0].rows.extend(_waiting(answer))
+        found = [_with_waiting(table, answer.queue) if table.title == "by type" else table for table in found]
+    found.append(Table("notes", [""], [[line] for line in notes(answer)], [False]))
+    return [*found, _log(answer)] if answer.log else found
+
+
+def _waiting(answer: SimulatedQueue) -> list[list[str]]:
+    """Return the rows of the queue, its growth and the delays."""
+    queue, growth = answer.queue, answer.queue.growth
+    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
+    rows = [
+        ["jobs waiting", with_interval(queue, 5, least=0.0)],
+        ["growth of the queue per unit time", f"{rate}{' (it grows, at 99.9 %)' * growth.grows}"],
+        ["mean delay of the jobs that start", with_interval(queue.delay, 5, least=0.0)],
+    ]
+    for share, value in quantiles_of(queue.delay).items():
+        rows.append([f"{share} of them wait at most", with_interval(value, 5, least=0.0)])
+    return rows
+
+
+def _with_waiting(table: Table, queue: Queue) -> Table:
+    """Return the table by type with the jobs that wait."""
+    by_type = {quoted(name): f"{waiting:,.6g}" for name, waiting in queue.by_type.items()}
+    rows = [[*row[:2], by_type.get(row[0], "-"), *row[2:]] for row in table.rows]
+    head = [*table.head[:2], "jobs waiting", *table.head[2:]]
+    return table._replace(head=head, rows=rows, numeric=[*table.numeric[:2], True, *table.numeric[2:]])
+
+
+def notes(answer: Simulated) -> list[str]:
+    """Return what a reader should know beside the numbers, a line each."""
+    lines = [INTERVALS]
+    if isinstance(answer, SimulatedQueue):
+        if answer.traffic_intensity is not None and answer.reward.mean is None:  # jobs of a law of sizes earn nothing
+            lines.append("the traffic intensity is that of the mean size, which is a lower bound")
+        lines.append(f"quantiles of the delay are off by at most {100 * answer.queue.delay.relative_error:g} %")
+    else:
+        drawn_by = (
+            "are drawn by the jump chain" if answer.path == "jump chain" else "come from a list that policies share"
+        )
+        lines.append(f"jobs {drawn_by}")
+        if not answer.warmup_check.enough:
+            longer = max(answer.warmup_check.suggested, answer.until / 2)
+            lines.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
+    if answer.replications == 1:
+        lines.append("one replication: intervals are by batches of time")
+    return [*lines, *start_lines(answer)]
+
+
+def _log(answer: Simulated) -> Table:
+    """Return the event log; a ring of a clock has no type."""
+    pools = answer.pools or {}
+    rows = [
+        [
+            f"{row.time:.6f}",
+            row.event,
+            quoted(row.type) if row.type else f"clock {row.clock}",
+            _place(row.server, pools) if row.server else "",
+            _place(row.to, pools) if row.to else "",
+        ]
+        for row in answer.log or ()
+    ]
+    head = ["time", "event", "type", "server", "to server"]
+    return Table("first events", head, rows, [True, False, False, False, False], whole=True)
 
 
 def _place(server: int, pools: Mapping[str, int]) -> str:
@@ -225,64 +321,9 @@ def _place(server: int, pools: Mapping[str, int]) -> str:
     return str(server)
 
 
-def _in_use(answer: Simulated) -> list[str]:
-    return [
-        f"{quoted(name)} in use {with_interval(share, 4, least=0.0, most=1.0)}"
-        for name, share in answer.utilisation.items()
-    ]
-
-
-def _loss_lines(answer: SimulatedLoss) -> list[str]:
-    reserved = answer.reserved_idle or {}
-    table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
-    for name, jobs in answer.jobs.items():
-        share = answer.acceptance[name]
-        idle = [with_interval(reserved[name], 4, least=0.0)] if reserved else []
-        table.append([quoted(name), f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
-    reward = f"reward per server {with_interval(answer.reward, least=0.0)}"
-    accepted = f"jobs accepted {with_interval(answer.accepted, 4, least=0.0, most=1.0)}"
-    lines = [*start_lines(answer), reward, accepted, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
-    rates = (
-        (answer.migrations, "migrations"),
-        (answer.reassignments, "reassigned servers"),
-        (answer.preemptions, "preempted jobs"),
-    )
-    lines += [f"{what} per unit time {with_interval(rate, 5, least=0.0)}" for rate, what in rates if rate.mean]
-    if not answer.warmup_check.enough:
-        longer = max(answer.warmup_check.suggested, answer.until / 2)
-        lines.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
-    return lines
-
-
 def quantiles_of(delay: Delay) -> dict[str, Number]:
     """Return the quantiles of delays by name."""
     return {"95 %": Number(delay.p95, delay.p95_ci95), "99 %": Number(delay.p99, delay.p99_ci95)}
-
-
-def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
-    queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-    quantiles = quantiles_of(delay).items()
-    tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
-    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
-    lines = []
-    if answer.traffic_intensity is not None:
-        lines.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
-    lines += [
-        *start_lines(answer),
-        f"jobs waiting {with_interval(queue, 5, least=0.0)}",
-        f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
-        f"delay {with_interval(delay, 5, least=0.0)}{tail}",
-        "",
-    ]
-    table = [["type", "in service", "waiting", "started/came"]]
-    for name, jobs in answer.jobs.items():
-        share = answer.started[name].mean
-        started = "-" if share is None else f"{share:.4f}"
-        table.append([quoted(name), f"{jobs:,.2f}", f"{queue.by_type[name]:,.2f}", started])
-    lines += [*aligned(table, right=3), "", *_in_use(answer)]
-    if not answer.warmup_check.enough:
-        lines.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
-    return lines
 
 
 def start_lines(answer: Simulated) -> list[str]:
@@ -293,7 +334,6 @@ def start_lines(answer: Simulated) -> list[str]:
         used = "" if trace.used == trace.arrivals else f", of which {trace.used:,} come by the end"
         came = many(trace.arrivals, "arrival")
         lines.append(f"{came} in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
-        lines += [f"  {note}" for note in trace.notes]
     if initial := answer.initial:
         if initial.service == "whole":
             return [*lines, f"{many(initial.jobs, 'job')} {'waits' if initial.jobs == 1 else 'wait'} at time 0"]
@@ -303,6 +343,33 @@ def start_lines(answer: Simulated) -> list[str]:
             f"with what is left of {'its' if initial.jobs == 1 else 'their'} service{cut}"
         )
     return lines
+
+
+def pictures(answer: Simulated | Compared) -> list[Picture]:
+    """Return the jobs in service by type, or what the policies are compared by."""
+    if isinstance(answer, ComparedLoss | ComparedQueues):
+        from bounds.views.comparison import comparison_bars
+
+        return [comparison_bars(answer)]
+    return [Picture("Mean number of jobs in service by type.", bars_of("jobs in service", answer.jobs))]
+
+
+def bars_of(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
+    """Return bars by name, without those of which there is no number."""
+    known = {drawn(name): length for name, length in lengths.items() if length is not None}
+    return Bars(xlabel, list(known), [("", list(known.values()))])
+
+
+def evidence(answer: Simulated | Compared) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("all numbers", "statistical")]
+
+
+def assumptions(answer: Simulated | Compared) -> list[str]:
+    """Return what was assumed of the trace."""
+    first = answer.policies[0] if isinstance(answer, ComparedLoss | ComparedQueues) else answer
+    return list(first.trace.notes) if first.trace else []
 
 
 def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array] | None = None) -> Curve:

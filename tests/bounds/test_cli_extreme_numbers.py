@@ -27,7 +27,7 @@ def test_nobody_comes(
 ) -> None:
     path = written(tmp_path, workload, service_rate)
     assert run(["simulate", path, "--policy", policy, "--servers", "9", "--until", "5"]) == 0
-    assert " in use 0  [0, 0]" in capsys.readouterr().out
+    assert "0 %  [0, 0]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,8 @@ def test_pools_are_named_where_servers_are_counted(tmp_path: Path, capsys: pytes
     simulated = ["simulate", str(out), "--policy", "first-fit", "--servers", "9", "--until", "5", "--log", "30"]
     assert run(simulated) == 0
     text = capsys.readouterr().out
-    assert "on 9 servers (old 6, new 3)" in text
-    lines = [line for line in text.splitlines() if " server " in line and " training " in line]
+    assert "6 old + 3 new" in text
+    lines = [line for line in text.splitlines() if " training " in line and re.search("arrival|departure", line)]
     assert lines
     assert all("(new)" in line for line in lines), "old servers have no gpu"
     assert run([*simulated, "--json"]) == 0

@@ -49,7 +49,7 @@ def test_text_and_picture(two: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["simulate", two, "--policy", "dra", "--servers", "30", "--until", "30", "--plot", str(picture)]) == 0
     shown = capsys.readouterr().out
     assert "migrations per unit time" in shown
-    assert "idle slots" in shown
+    assert "idle reserved slots" in shown
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

@@ -97,7 +97,8 @@ class Transcription(ABC):
         return []
 
     def ring(self, k: int) -> None:
-        """Do what the policy does when a clock rings; one without clocks does nothing."""
+        """Do what the policy does when a clock rings."""
+        raise AssertionError(f"{type(self).__name__} has no clock {k}")
 
     @property
     def waiting(self) -> list[int]:
