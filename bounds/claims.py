@@ -175,12 +175,16 @@ class Claim(Shown):
             A parameter that the claim does not have, or a value for which it cannot be computed.
         """
         for name in chosen:
-            if name not in self.parameters:
-                known = ", ".join(self.parameters)
-                expected = f"one of {known}" if known else "none, as this claim has none that can be chosen"
-                raise InputError(f"{self.id}: parameters: expected {expected}, got {name}")
+            self.expect_parameter(name)
         outcome = self._checked(chosen)
         return Compared(self.printed, outcome.computed, outcome.holds)
+
+    def expect_parameter(self, name: str) -> None:
+        """Raise InputError unless a reader may choose a parameter of this name."""
+        if name not in self.parameters:
+            names = ", ".join(self.parameters)
+            expected = f"one of {names}" if names else "none, as this claim has none that can be chosen"
+            raise InputError(f"{self.id}: parameters: expected {expected}, got {name[:60]!r}")
 
     def outcome(self, level: Level = Level.quick, control: str = "") -> Outcome:
         """Check the claim, as it stands or with a control; without its data it is skipped.

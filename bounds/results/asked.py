@@ -93,9 +93,7 @@ def ask(claim: Claim, words: Sequence[str]) -> tuple[dict[str, str], Compared]:
             raise InputError(f"--with: expected NAME=VALUE, got {word[:60]!r}")
         if name in chosen:
             raise InputError(f"--with: expected each parameter once, got {name} twice")
-        if name not in claim.parameters:
-            known = f"one of {', '.join(claim.parameters)}" if claim.parameters else "none, as the claim has none"
-            raise InputError(f"--with: parameters of {claim.id}: expected {known}, got {name[:60]!r}")
+        claim.expect_parameter(name)
         chosen[name] = _read(name, value, get_type_hints(claim.check)[name])
     try:
         return _in_words(claim.parameters | chosen), claim(**chosen)

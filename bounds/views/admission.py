@@ -257,15 +257,15 @@ def _(answer: FittedAdmission) -> str:
 
 def tables(answer: Answer) -> list[Table]:
     """Return the tables of an answer, with what is to be said of its numbers."""
-    found = tables_of(answer)
+    parts = tables_of(answer)
     if isinstance(answer, MomentsAnswer):
-        found.append(_moments(answer))
+        parts.append(_moments(answer))
     elif isinstance(answer, LawAnswer):
-        found.append(_quantiles(answer))
+        parts.append(_quantiles(answer))
     elif isinstance(answer, FittedAdmission):
-        found.append(fit_table(answer))
+        parts.append(fit_table(answer))
     notes = _notes(answer)
-    return [*found, Table("notes", [""], [[note] for note in notes], [False])] if notes else found
+    return [*parts, Table("notes", [""], [[note] for note in notes], [False])] if notes else parts
 
 
 def _moments(answer: MomentsAnswer) -> Table:

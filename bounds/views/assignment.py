@@ -123,10 +123,10 @@ def sentence(answer: Solved) -> str:
 
 def tables(answer: Solved) -> list[Table]:
     """Return the tables: both assignments, what is served by type, prices, and whole servers."""
-    whole = answer.servers
-    if whole and whole.loss_bound is not None and as_float(whole.loss_bound) >= as_float(whole.fluid):
-        whole = replace(whole, loss_bound=None)  # a bound above the reward itself says nothing
-    return tables_of(replace(answer, servers=whole))
+    servers = answer.servers
+    if servers and servers.loss_bound is not None and as_float(servers.loss_bound) >= as_float(servers.fluid):
+        servers = replace(servers, loss_bound=None)  # a bound above the reward itself says nothing
+    return tables_of(replace(answer, servers=servers))
 
 
 def pictures(answer: Solved) -> list[Picture]:

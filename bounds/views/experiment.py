@@ -80,13 +80,13 @@ def experiment_answer(grid: Grid, store: Store) -> Summarised:
 def sentence(answer: Summarised | ExperimentStatus) -> str:
     """Return how many cells are finished, in a sentence."""
     unknown = answer.unknown if isinstance(answer, ExperimentStatus) else 0
-    known = answer.cells - unknown
+    loaded = answer.cells - unknown
     done = (
-        f"{answer.finished:,} of {many(known, 'cell')} of the grid {'is' if answer.finished == 1 else 'are'} finished"
+        f"{answer.finished:,} of {many(loaded, 'cell')} of the grid {'is' if answer.finished == 1 else 'are'} finished"
     )
     more = f"; nothing is known of {many(unknown, 'cell')} with code of the grid's own" if unknown else ""
-    if isinstance(answer, ExperimentStatus) and answer.finished < known:
-        remaining = Forecast(known - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
+    if isinstance(answer, ExperimentStatus) and answer.finished < loaded:
+        remaining = Forecast(loaded - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
         return f"{done}{more}; {forecast_line(remaining)}."
     return f"{done}{more}."
 
@@ -103,7 +103,7 @@ def tables(answer: Summarised | ExperimentStatus) -> list[Table]:
         return [Table("replications of each point", head, rows, [False] * (len(head) - 2) + [True, True])]
     points = [_point(one) for one in answer.groups]
     head = [*answer.parameters, "replications", "number", "mean [95 %]", "warning"]
-    found = [Table("points of the grid", head, points, [False] * len(head))]
+    parts = [Table("points of the grid", head, points, [False] * len(head))]
     pairs = [
         [*map(_value, one.parameters.values()), f"{one.first} less {one.second}", one.number,
          with_interval(one.difference)]
@@ -111,8 +111,8 @@ def tables(answer: Summarised | ExperimentStatus) -> list[Table]:
     ]  # fmt: skip
     if pairs:
         head = [*answer.comparisons[0].parameters, "policies", "number", "difference [95 %]"]
-        found.append(Table("differences on the same jobs", head, pairs, [False] * len(head)))
-    return found
+        parts.append(Table("differences on the same jobs", head, pairs, [False] * len(head)))
+    return parts
 
 
 def _point(point: Point) -> list[str]:

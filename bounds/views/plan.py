@@ -258,11 +258,11 @@ def tables(answer: PlanAnswer) -> list[Table]:
     ]
     means = f"means after the warm-up of {lasting(log.warmup)}" if log.warmup else "means over the log"
     others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
-    found = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
+    parts = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
     if answer.growth:
-        found.append(_growth(answer, share=is_share))
+        parts.append(_growth(answer, share=is_share))
     notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
-    return [*found, Table("about the log", [""], [[note] for note in notes], [False])] if notes else found
+    return [*parts, Table("about the log", [""], [[note] for note in notes], [False])] if notes else parts
 
 
 def _policies(answer: PlanAnswer, *, share: bool) -> Table:
@@ -336,13 +336,13 @@ def _over_time(answer: PlanAnswer) -> list[Picture]:
     dated = answer.log.begins is not None
     hours, days = ("UTC", "Monday is 1") if dated else ("from the beginning of the log",) * 2
     every = ((answer.by_hour, f"hour of the day ({hours})", 0), (answer.by_day, f"day of the week ({days})", 1))
-    shown = []
+    charts = []
     for values, what, first in every:
         if values:
             curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
             chart = Chart(what, "VMs in service", [curve], ylim=(0.0, None))
-            shown.append(Picture(f"VMs in service by {what}.", chart))
-    return shown
+            charts.append(Picture(f"VMs in service by {what}.", chart))
+    return charts
 
 
 def _by_type(answer: PlanAnswer) -> Picture:

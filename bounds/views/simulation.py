@@ -244,12 +244,12 @@ def tables(answer: Simulated | Compared) -> list[Table]:
         from bounds.views.comparison import comparison_tables
 
         return comparison_tables(answer)
-    found = tables_of(answer)
+    parts = tables_of(answer)
     if isinstance(answer, SimulatedQueue):
-        found[0].rows.extend(_waiting(answer))
-        found = [_with_waiting(table, answer.queue) if table.title == "by type" else table for table in found]
-    found.append(Table("notes", [""], [[line] for line in notes(answer)], [False]))
-    return [*found, _log(answer)] if answer.log else found
+        parts[0].rows.extend(_waiting(answer))
+        parts = [_with_waiting(table, answer.queue) if table.title == "by type" else table for table in parts]
+    parts.append(Table("notes", [""], [[line] for line in notes(answer)], [False]))
+    return [*parts, _log(answer)] if answer.log else parts
 
 
 def _waiting(answer: SimulatedQueue) -> list[list[str]]:

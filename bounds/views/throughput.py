@@ -113,12 +113,12 @@ def sentence(answer: Throughput | ItemBins) -> str:
     shares = dict.fromkeys(f"{100 * answer.vqs / bound:.2f}" for bound in (maximum.upper, maximum.lower))
     bins = answer.bins
     packed = f" The {many(bins.jobs, 'job')} need {_between(bins.at_least, bins.at_most)}." if bins else ""
-    kept = f"VQS supports at least {answer.vqs:.6g} of them, {' to '.join(shares)} % of the maximum"
+    of_vqs = f"VQS supports at least {answer.vqs:.6g} of them, {' to '.join(shares)} % of the maximum"
     if maximum.exact is not None:
-        return f"On {on} a workload of exactly {short(maximum.exact)} jobs can be supported; {kept}.{packed}"
+        return f"On {on} a workload of exactly {short(maximum.exact)} jobs can be supported; {of_vqs}.{packed}"
     wider = "" if answer.reached else " (NOT the gap asked for: the bounds are right, but wider)"
     between = f"between {maximum.lower:.6g} and {maximum.upper:.6g} jobs"
-    return f"On {on} a workload of {between} can be supported{wider}; {kept}.{packed}"
+    return f"On {on} a workload of {between} can be supported{wider}; {of_vqs}.{packed}"
 
 
 def _between(least: int, most: int) -> str:
@@ -127,7 +127,7 @@ def _between(least: int, most: int) -> str:
 
 def tables(answer: Throughput | ItemBins) -> list[Table]:
     """Return the tables of bounds, of the bins, and of what fills them."""
-    found = tables_of(answer)
+    parts = tables_of(answer)
     if isinstance(answer, ItemBins):
         packing = [
             [
@@ -136,11 +136,11 @@ def tables(answer: Throughput | ItemBins) -> list[Table]:
             ]
             for filled in answer.packing
         ]
-        found.append(Table("a packing in the larger number of bins", ["bins", "each with"], packing, [True, False]))
+        parts.append(Table("a packing in the larger number of bins", ["bins", "each with"], packing, [True, False]))
     elif answer.bins and answer.bins.proper is None:
         unsolved = "the lower bound of the bins is by the sizes alone, as the configuration program was not solved"
-        found.append(Table("how the bins are bounded", [""], [[unsolved]], [False]))
-    return found
+        parts.append(Table("how the bins are bounded", [""], [[unsolved]], [False]))
+    return parts
 
 
 def pictures(answer: Throughput | ItemBins) -> list[Picture]:

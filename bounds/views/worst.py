@@ -57,19 +57,19 @@ def worst_answer(worst: WorstInstance) -> Worst:
 
 def sentence(answer: Worst | BySize) -> str:
     """Return the answer in a sentence."""
-    kept = f"greedy reservation keeps {100 * answer.ratio:.3f} % of the optimal reward"
+    verdict = f"greedy reservation keeps {100 * answer.ratio:.3f} % of the optimal reward"
     if isinstance(answer, BySize):
         size = f"{many(answer.types, 'job type')} and {many(answer.resources, 'resource')}"
         if answer.attained:
-            return f"On the worst instance with {size} {kept}, and no instance of this size is worse."
-        known = f"it is proved to keep at least {100 * answer.bound:.3f} %"
+            return f"On the worst instance with {size} {verdict}, and no instance of this size is worse."
+        from_below = f"it is proved to keep at least {100 * answer.bound:.3f} %"
         stopped = "" if answer.complete else " The search was stopped early."
-        return f"On the worst instance found with {size} {kept}; on every one {known}.{stopped}"
+        return f"On the worst instance found with {size} {verdict}; on every one {from_below}.{stopped}"
     if answer.is_worst:
-        return f"On the worst workload of these types {kept}: every order of exhaustion was decided exactly."
+        return f"On the worst workload of these types {verdict}: every order of exhaustion was decided exactly."
     ended = f"a local search from {many(answer.starts, 'start')}, so worse instances may exist"
     stopped = "" if answer.complete else ", stopped early"
-    return f"On the worst instance that was found {kept} ({ended}{stopped})."
+    return f"On the worst instance that was found {verdict} ({ended}{stopped})."
 
 
 def tables(answer: Worst | BySize) -> list[Table]:

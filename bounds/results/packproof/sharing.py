@@ -294,8 +294,8 @@ def idle() -> Sequence[Panel]:
 
 def _keeps(parts: Fraction, best: Fraction, users: int, less: int = 1) -> bool:
     """Decide that parts are at least (2 sqrt(N) - `less`)/N of the best, in rationals."""
-    kept = users * parts / best + less
-    return kept * kept >= 4 * users
+    scaled = users * parts / best + less
+    return scaled * scaled >= 4 * users
 
 
 def tangent_holds() -> bool:
