@@ -195,18 +195,19 @@ def sentence(answer: Attack | OnlineAttack) -> str:
     ratio, keeps = Fraction(answer.ratio), KEEPS[_measure(answer)]
     searched = f"the {many(answer.evaluations, 'instance')} that the search judged"
     if ratio >= 1:  # a ratio is at most 1; at 1 the search has found nothing
-        return f"{answer.rule} {keeps.format('100 %')} on all of {searched}.{stopped}"
-    found = f"On the worst of {searched}, {answer.rule}"
+        all_of_it = "at least 100 %" if _measure(answer) else "100 %"
+        return f"{answer.rule} {keeps.format(all_of_it)} on all of {searched}.{stopped}"
+    worst = f"On the worst of {searched}, {answer.rule}"
     share = _percent(ratio)
     if forgotten := answer.evidence.get("forgotten"):
         times = " and ".join(f"{factor:,}" for factor in GROWN)
         return (
-            f"{found} {keeps.format(share)}. It serves no jobs of {quoted(forgotten)}, and none at {times} times their "
+            f"{worst} {keeps.format(share)}. It serves no jobs of {quoted(forgotten)}, and none at {times} times their "
             f"reward: the ratio tends to 0 as this reward grows.{stopped}"
         )
     if answer.certified:
-        return f"{found} {keeps.format(share)}; this ratio is exact.{stopped}"
-    return f"{found} {keeps.format(f'at most {share}')}: the optimum was not decided in time.{stopped}"
+        return f"{worst} {keeps.format(share)}; this ratio is exact.{stopped}"
+    return f"{worst} {keeps.format(f'at most {share}')}: the optimum was not decided in time.{stopped}"
 
 
 def _online_sentence(answer: OnlineAttack) -> str:
@@ -263,6 +264,8 @@ def evidence(answer: Attack | OnlineAttack) -> list[tuple[str, str]]:
         if answer.share is not None:
             return [("the share of the reward on this instance", "statistical")]
         return [("that the queues grow on this instance", "statistical")] if answer.confirmed else []
+    if answer.ratio == "1":  # no instance is shown
+        return []
     if answer.certified:
         return [("what the rule keeps on this instance", "certified")]
     return [("that the rule keeps no more than this on the instance", "certified")]

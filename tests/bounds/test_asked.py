@@ -11,7 +11,7 @@ import pytest
 
 import packproof
 from bounds.answers import schema
-from bounds.claims import PAPERS, Claim, Outcome
+from bounds.claims import PAPERS, Claim, Level, Outcome
 from bounds.cli import run
 from bounds.results import claims
 from bounds.results.asked import _in_words, _read, ask
@@ -36,6 +36,17 @@ def test_words_become_values_of_the_types_of_the_parameters() -> None:
     assert parameters == {"rate": "3/4", "sizes": "4,5,6"}
     assert found == (example().printed, "1/4 (4, 5, 6)", True)
     assert ask(example(), []) == ({"rate": "1/2", "sizes": "1,2"}, example()())
+
+
+def test_levels_and_controls_give_other_arguments() -> None:
+    """The defaults are those of every day; a control outweighs the size of a level."""
+    sizes = {Level.tiny: {"sizes": (1,)}, Level.full: {"sizes": (1, 2, 3)}}
+    claim = example(sizes=sizes, controls={"a rate above 1": {"rate": Fraction(2)}, "no size": {"sizes": (9,)}})
+    assert [claim.outcome(level).computed for level in (Level.tiny, Level.quick, Level.full)] == [
+        "1/2 (1,)", "1/4 (1, 2)", "1/6 (1, 2, 3)",
+    ]  # fmt: skip
+    assert claim.outcome(Level.full, "a rate above 1") == Outcome("2/3 (1, 2, 3)", False)
+    assert claim.outcome(Level.tiny, "no size").computed == "1/2 (9,)"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ def test_text_slice_and_polymake(tmp_path: Path, capsys: pytest.CaptureFixture[s
     text = capsys.readouterr().out
     assert text.startswith("This workload is on the boundary of the region: its traffic intensity is 1")
     assert "small + 32 large <= 890/13" in text
+    assert "medium + memory + 10 large <= 26" in text
+    assert "<= 0" not in text, "that no workload is negative is a facet of every region"
     assert out.read_text().count("\n") == 53
     found = answer([FOUR, "--slice", "small,large"], capsys)["slice"]
     assert found["types"] == ["small", "large"]
