@@ -342,7 +342,7 @@ def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.Capt
     page = (tmp_path / "a.html").read_text()
     assert f"packproof {words} --json" in page
     assert 'class="answer"' in page
-    assert ("<svg" in page) == (name not in ("attack", "experiment", "against fluid"))
+    assert ("<svg" in page) == (name not in ("attack", "experiment"))
 
 
 @pytest.mark.slow

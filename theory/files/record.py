@@ -65,12 +65,12 @@ class Expected:
 class Reading:
     """How a value of another type is read: `parse` returns it, or raises ValueError with what is wrong.
 
-    `written` returns a value as a file would hold it.
+    `written` returns a value as a file would hold it; without one it is the value's text.
     """
 
     expected: str
     parse: Callable[[Any], Any]
-    written: Callable[[Any], str] = str
+    written: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class RecordField:
         if value is MISSING or value is None:
             return ""
         if reading := self.metadata(Reading):
-            return reading.written(value)
+            return reading.written(value) if reading.written else str(value)
         if isinstance(value, str | bool):
             return f'"{value}"' if isinstance(value, str) else str(value).lower()
         return f"{value:g}" if isinstance(value, float) else str(value)
