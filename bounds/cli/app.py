@@ -211,14 +211,14 @@ def completion(
 
 
 def write_certificate(path: Path, document: dict[str, Any]) -> None:
-    """Write a certificate that the checker accepts; say on stderr if that takes more than the checker's budget."""
+    """Write a certificate that the checker accepts; say on stderr if that is beyond the checker's limits."""
     from bounds.certificates.document import beyond_checker
     from theory.files.places import write_json
 
     reason = beyond_checker(document)  # raises where the checker refuses it, so that no such file is left
     write_json(path, document)
     if reason:
-        print(f"{path}: packproof check does not decide it within its budget: {reason}", file=sys.stderr)
+        print(f"{path}: packproof check does not decide it: {reason}", file=sys.stderr)
 
 
 def show(answer: Any, lines: Callable[[], list[str]] | None = None, *, as_json: bool, is_file: bool = False) -> None:

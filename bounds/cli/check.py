@@ -39,12 +39,10 @@ def check(
         Path | None,
         typer.Option("--instance", metavar="FILE", help="Require that the certificate is about this instance."),
     ] = None,
-    budget: Annotated[
+    seconds: Annotated[
         int | None,
         typer.Option(
-            "--budget",
-            metavar="N",
-            help="Units of work that the certificate may take (default 40000000): four of them for each byte.",
+            "--seconds", metavar="S", help="Seconds of processor time that the certificate may take (default 60)."
         ),
     ] = None,
     as_json: JsonFlag = False,
@@ -52,16 +50,16 @@ def check(
     """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
     from bounds import checker
 
-    if budget is not None and budget < 1:
-        raise InputError(f"--budget: expected a positive whole number, got {budget}")
+    if seconds is not None and not 1 <= seconds <= 9_999_999:
+        raise InputError(f"--seconds: expected a whole number from 1 to 9,999,999, got {seconds}")
     text = certificate_text(certificate)
     claims: dict[str, Any] = {}
     reason = None
-    units = checker.BUDGET if budget is None else budget
     try:
-        checker.limit_length(len(text.encode("utf-8")), units)
-        document = checker.load(text)
-        claims = checker.check(document, units)
+        checker.limit_length(len(text.encode("utf-8")))
+        with checker.limited(checker.SECONDS if seconds is None else seconds):
+            document = checker.load(text)
+            claims = checker.check(document)
         if instance is not None and not _is_about(document, instance):
             raise checker.Refused(f"it is not about the instance of {instance}")
     except checker.Refused as refused:

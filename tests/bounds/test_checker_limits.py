@@ -1,9 +1,11 @@
-"""The checker's budget: documents made to exhaust it end in one line, and nothing that they hold is printed raw."""
+"""The checker's limits: documents made to exhaust it end in one line, and nothing that they hold is printed raw."""
 
 from __future__ import annotations
 
 import json
 import random
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,34 +111,53 @@ ATTACKS: list[Callable[[], Document]] = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-def test_no_document_takes_more_than_the_budget(attack: Callable[[], Document]) -> None:
+def test_no_document_takes_more_than_the_time(attack: Callable[[], Document]) -> None:
     document = attack()
-    with pytest.raises((checker.Unreadable, checker.Refused)):
-        checker.check(document, 1_000_000)
+    with pytest.raises((checker.Unreadable, checker.Refused)), checker.limited(1):
+        checker.check(document)
 
 
 @pytest.mark.parametrize("attack", [many_pools, many_types, many_users], ids=lambda attack: attack.__name__)
-def test_beyond_the_budget_is_no_verdict(attack: Callable[[], Document], tmp_path: Path) -> None:
+def test_beyond_the_time_is_no_verdict(attack: Callable[[], Document], tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(json.dumps(attack()))
-    command = [sys.executable, "-I", "-S", str(CHECKER), str(path), "--budget", "1000000"]
+    command = [sys.executable, "-I", "-S", str(CHECKER), str(path), "--seconds", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert "budget of 1,000,000 units" in done.stderr
+    assert "not decided within 1 s of processor time, which does not refute it: expected more" in done.stderr
 
 
-def test_the_budget_is_spent_on_one_document_and_can_be_raised(tmp_path: Path) -> None:
-    document = assignment_certificate(solve(additive([400], [[3], [7], [11]])))
-    with pytest.raises(checker.Unreadable, match="budget of 3,000 units"):
-        checker.check(document, 3000)
-    assert checker.check(document) == checker.check(document, 20_000)
+def test_the_limits_act_around_the_checking_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command line ends as the checker does, and leaves the process as it was."""
     path = tmp_path / "c.json"
-    path.write_text(json.dumps(document))
-    assert run(["check", str(path), "--budget", "3000"]) == 2
-    assert run(["check", str(path), "--budget", "20000"]) == 0
-    assert run(["check", str(path), "--budget", "0"]) == 2
-    assert checker.main([str(path), "--budget", "many"]) == 2
+    path.write_text(json.dumps(many_types()))
+    before = signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_AS)
+    assert run(["check", str(path), "--seconds", "1"]) == 2
+    door = capsys.readouterr().err
+    assert checker.main([str(path), "--seconds", "1"]) == 2
+    assert capsys.readouterr().err == door
+    assert "not decided within 1 s of processor time" in door
+    assert (signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_AS)) == before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    path.write_text(json.dumps(assignment_certificate(solve(additive([400], [[3], [7], [11]])))))
+    assert run(["check", str(path), "--seconds", "1"]) == 0
+    for wrong in ("0", "-1", "10000000"):
+        assert run(["check", str(path), "--seconds", wrong]) == 2
+        assert "--seconds: expected a whole number from 1 to 9,999,999, got" in capsys.readouterr().err
+
+
+def test_the_memory_of_a_document_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.json"
+    path.write_text('{"format":"packproof/2","a":[' + '{"":0},' * 10**6 + "0]}")  # seven megabytes, which take 200
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    for most, status in ((10**9, 1), (6 * 10**7, 2)):
+        monkeypatch.setattr(checker, "MEMORY", most)
+        assert run(["check", str(path)]) == status
+        assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert "not decided within the memory that is allowed, at most 60 MB" in capsys.readouterr().err
 
 
 def test_whole_servers_with_tables_beyond_the_limit_are_decided_by_enumeration() -> None:
@@ -219,22 +240,21 @@ def test_both_doors_read_alike(content: bytes, tmp_path: Path) -> None:
 def test_both_doors_limit_the_length_of_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "c.json"
     text = json.dumps(assignment_certificate(solve(additive([12], [[5], [7]]))))
-    path.write_text(text + "\u2003" * 4_000_000, encoding="utf-8")  # of three bytes each
+    path.write_text(text + "\u2003" * 6_000_000, encoding="utf-8")  # of three bytes each
     assert checker.main([str(path)]) == 2
     alone = capsys.readouterr().err
-    assert "the 10,000,000 bytes that are read within the budget" in alone
+    assert "bytes: beyond the 16,777,216 that this checker decides" in alone
     assert run(["check", str(path)]) == 2
     assert capsys.readouterr().err == alone
     path.write_text(text + " " * 10_000_000)
-    assert run(["check", str(path)]) == 2
-    assert run(["check", str(path), "--budget", "50000000"]) == 0
+    assert run(["check", str(path)]) == 0
 
 
 def test_whoever_writes_a_certificate_hears_of_one_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     document = assignment_certificate(solve(additive([12], [[5], [7]])))
     assert beyond_checker(document) is None
-    monkeypatch.setattr(checker, "UNITS_A_BYTE", 40_000)  # a thousand bytes within the budget
-    assert "--budget" in str(beyond_checker(document))
+    monkeypatch.setattr(checker, "MAX_BYTES", 1000)
+    assert "bytes: beyond the 1,000 that this checker decides" in str(beyond_checker(document))
 
 
 def test_a_byte_order_mark_changes_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every certificate that is written is accepted by the checker, with the budget that users have.
+"""Every certificate that is written is accepted by the checker.
 
 `tests/tools/attacks/written.py` does the same with larger instances, and compares the times of making and verifying.
 """

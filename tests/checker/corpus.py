@@ -17,8 +17,7 @@ Document = dict[str, Any]
 Path_ = tuple[Any, ...]
 FILE = Path(__file__).parent / "certificates.json"
 _RECORDED: list[Document] = json.loads(FILE.read_text()) if FILE.exists() else []
-ROWS = [row for row in _RECORDED if "certificate" in row]
-CERTIFICATES: dict[str, Document] = {row["name"]: row["certificate"] for row in ROWS}
+CERTIFICATES: dict[str, Document] = {row["name"]: row["certificate"] for row in _RECORDED if "certificate" in row}
 FALSE: dict[str, Document] = {row["name"]: row["false"] for row in _RECORDED if "false" in row}
 """What solvers wrote about workloads that are not the worst: each agrees with itself, and its claim is false."""
 
@@ -40,10 +39,10 @@ def refusal(run: Callable[[], Any], kind: type[Exception] | None = None) -> str:
     raise AssertionError(f"accepted: {result!r}"[:300])
 
 
-def verdict(document: Document, budget: int = checker.BUDGET) -> str:
+def verdict(document: Document) -> str:
     """Return "" if the checker accepts the document, and otherwise the reason for which it refuses it."""
     try:
-        claims = checker.check(document, budget)
+        claims = checker.check(document)
     except checker.Refused as reason:
         assert str(reason), "a refusal without a reason"
         return str(reason)
@@ -61,27 +60,6 @@ def refused(reason: str, forged: Document) -> None:
     """Require the verdict on a forgery."""
     found = verdict(forged)
     assert found == reason or found.startswith(f"{reason} the fields"), (found or "accepted", reason)
-
-
-def is_enough(document: Document, budget: int) -> bool:
-    """Return whether the checker decides a certificate within so many units of work."""
-    try:
-        checker.check(document, budget)
-    except checker.Unreadable as reason:
-        assert f"budget of {budget:,} units" in str(reason)
-        return False
-    return True
-
-
-def least_budget(document: Document) -> int:
-    """Return the least budget within which the checker accepts a certificate."""
-    low, high = 0, 1
-    while not is_enough(document, high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(document, middle) else (middle, high)
-    return high
 
 
 def at(document: Any, path: Path_) -> Any:

@@ -18,6 +18,7 @@ FILES = (
     "regions",
     "sizes",
     "alterations",
+    "limits",
 )
 """The files, the fastest first."""
 

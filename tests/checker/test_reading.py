@@ -12,25 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from bounds import checker
-from tests.checker.corpus import CERTIFICATES, ROWS, Document, changed, refusal, signed
+from tests.checker.corpus import CERTIFICATES, Document, changed, refusal, signed
 
 ONE = CERTIFICATES["assignment, one pool"]
-BUDGETS = {row["name"].removeprefix("assignment, "): row["budget"] for row in ROWS}
-
-
-def beyond(units: int) -> str:
-    """Return how the checker says that a budget is too small."""
-    return (
-        f"verifying it takes more than the budget of {units:,} units of work, which does not refute it: "
-        f"--budget {10 * units} allows ten times as much"
-    )
 
 
 def test_the_limits_are_as_published() -> None:
     assert checker.FORMAT == "packproof/2"
-    assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (40_000_000, 2**26, 4000)
-    assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**8)
-    assert (checker.MAX_SIMPLICES, checker.MAX_PIVOTS) == (10**5, 50)
+    assert (checker.SECONDS, checker.MEMORY) == (60, 10**9)
+    assert (checker.MAX_BYTES, checker.MAX_DIGITS, checker.MAX_LENGTH) == (2**24, 4000, 10**5)
+    assert (checker.MAX_BITS, checker.MAX_CELLS, checker.MAX_TABLE) == (10**6, 4 * 10**7, 2 * 10**8)
+    assert (checker.MAX_STATES, checker.MAX_SIMPLICES, checker.MAX_PIVOTS) == (10**7, 10**5, 50)
 
 
 def test_a_certificate_is_a_table_with_a_format() -> None:
@@ -199,22 +191,8 @@ def test_a_stage_lists_every_type_that_it_exhausts() -> None:
             assert "exhaust" in reason
 
 
-def test_the_claims_are_returned_and_the_budget_ends_with_the_document() -> None:
+def test_the_claims_are_returned() -> None:
     assert checker.check(ONE) == ONE["claims"]
-    assert checker.WORK.get() is None
-    assert refusal(lambda: checker.check(ONE, 1000), checker.Unreadable) == beyond(1000)
-    assert checker.measured(ONE, 10**9) == checker.measured(ONE, 10**8) == (ONE["claims"], BUDGETS["one pool"])
-    assert checker.WORK.get() is None
-    checker.spend(10**30)
-
-
-def test_a_budget_is_spent_to_the_last_unit() -> None:
-    budget = checker.Budget(1000)
-    budget.spend(999)
-    budget.spend(1)
-    assert (budget.units, budget.left) == (1000, 0)
-    reason = refusal(lambda: budget.spend(1), checker.Unreadable)
-    assert reason == beyond(1000)
 
 
 def status(*arguments: str) -> tuple[int, str, str]:
@@ -235,25 +213,20 @@ def test_the_command() -> None:
             "valid: greedy 3/2, guarantee 3/4, guarantee_stagewise 3/4, optimal 2, ratio 3/4, servers.greedy 15, "
             "servers.least 10, servers.most 10, servers.servers 10\n"
         )
-        for arguments in (
-            (str(path), "--budget", str(BUDGETS["one pool"])),
-            ("--budget", "9999999999999999", str(path)),
-        ):
+        for arguments in ((str(path), "--seconds", "1"), ("--seconds", "9999999", str(path))):
             assert status(*arguments) == (0, out, "")
-        code, out, err = status(str(path), "--budget", "100")
-        assert (code, out) == (2, "")
-        assert err == f"{path}: {beyond(100)}\n"
-        for number in ("0", "01", "-1", "x", "1.5", "", "1" + "0" * 16, "1 "):
-            assert status(str(path), "--budget", number) == (2, "", "--budget: expected a positive whole number\n")
-        usage = "usage: checker.py CERTIFICATE.json [--budget N]\n"
-        wrong = ((), (str(path), str(path)), (str(path), "--budget"), ("--budget", "7"), ("--verbose",), ("-",))
+        for number in ("0", "01", "-1", "x", "1.5", "", "1" + "0" * 7, "1 "):
+            reason = "--seconds: expected a whole number from 1 to 9,999,999\n"
+            assert status(str(path), "--seconds", number) == (2, "", reason)
+        usage = "usage: checker.py CERTIFICATE.json [--seconds S]\n"
+        wrong = ((), (str(path), str(path)), (str(path), "--seconds"), ("--seconds", "7"), ("--verbose",), ("-",))
         for arguments in wrong:
             assert status(*arguments) == (2, "", usage)
         for arguments in (("--help",), ("-h",), (str(path), "--help")):
             code, out, err = status(*arguments)
             assert (code, err) == (0, "")
             assert out.startswith(f"{usage}\n")
-            assert "--budget N" in out.removeprefix(usage)
+            assert "--seconds S" in out.removeprefix(usage)
         path.write_text(json.dumps({**ONE, "digest": "x"}))
         assert status(str(path)) == (1, "refused: the digest does not belong to the document\n", "")
         path.write_text("{}")
@@ -294,38 +267,34 @@ def test_a_file_is_text_in_utf8_of_limited_length() -> None:
                 path.write_bytes(content)
                 assert checker.read(str(path)) == content.decode("utf-8-sig")
             path.write_bytes(b"0123456789a")
-            assert refusal(lambda: checker.read(str(path)), checker.Unreadable) == "expected at most 0 MiB"
+            assert refusal(lambda: checker.read(str(path)), checker.Unreadable) == too_long(11, 10)
             path.write_bytes(b"ab\xff")
             assert refusal(lambda: checker.read(str(path)), checker.Unreadable) == "not UTF-8 text (byte 2)"
     finally:
         checker.MAX_BYTES = limit
 
 
+def too_long(length: int, most: int = 2**24) -> str:
+    """Return how the checker says that a document is too long."""
+    return f"{length:,} bytes: beyond the {most:,} that this checker decides, which does not refute it"
+
+
 def test_the_length_of_a_document_is_looked_at_before_it_is_parsed() -> None:
-    blank = json.dumps(ONE) + " " * 10_000_000  # blanks are part of the text that is read
+    longest = json.dumps(ONE).ljust(checker.MAX_BYTES)  # blanks are part of the text that is read
     load = checker.load
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.json"
-        path.write_text(blank)
+        path.write_text(longest)
+        assert status(str(path))[0] == 0
+        path.write_text(longest + " ")
         checker.load = lambda _: {}["parsed"]
         try:
-            code, out, err = status(str(path))
-            smaller = status(str(path), "--budget", "1")
+            assert status(str(path)) == (2, "", f"{path}: {too_long(checker.MAX_BYTES + 1)}\n")
         finally:
             checker.load = load
-        assert (code, out) == (2, "")
-        assert err == (
-            f"{path}: the document has more than the 10,000,000 bytes that are read within the budget, which does not "
-            f"refute it: --budget {4 * len(blank)} reads it\n"
-        )
-        assert smaller == (code, out, err)
-        assert status(str(path), "--budget", str(4 * len(blank)))[0] == 0
-        assert "--budget" in status(str(path), "--budget", str(4 * len(blank) - 4))[2]
-        path.write_text(blank[:10_000_000])
-        assert status(str(path))[0] == 0
         with path.open("r+b") as stream:
-            stream.truncate(checker.MAX_BYTES + 1)
-        assert status(str(path), "--budget", "9" * 15) == (2, "", f"{path}: expected at most 64 MiB\n")
+            stream.truncate(10**9)
+        assert status(str(path)) == (2, "", f"{path}: {too_long(10**9)}\n")
 
 
 def test_what_is_printed_cannot_move_the_cursor() -> None:

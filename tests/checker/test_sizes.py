@@ -212,7 +212,7 @@ def test_a_grid_beyond_the_limit_is_decided_by_a_search() -> None:
 
 
 def test_the_grid_may_be_finer_than_the_sizes_need() -> None:
-    """21 million units and 3 points: a table would be beyond the limit of cells, and beyond the budget."""
+    """21 million units and 3 points: a table would be beyond the limit of cells."""
     table, finer = CERTIFICATES["throughput, atoms"], 600_000
     points = [[finer * place, price] for place, price in table["evidence"]["above"]["points"]]
     assert not verdict(changed(table, (("evidence", "above"), {"grid": finer * 35, "points": points})))

@@ -61,20 +61,20 @@ def test_damaged_machine_code() -> None:
 
 
 @pytest.mark.parametrize("make", LARGE, ids=lambda make: make.__name__)
-def test_no_work_is_left_uncounted(make: Callable[[], Any]) -> None:
-    """A small budget ends soon, whatever the document: half a second here, with time for reading it."""
+def test_the_time_ends_whatever_is_being_verified(make: Callable[[], Any]) -> None:
     document = make()
     start = time.process_time()
-    with contextlib.suppress(checker.Refused, checker.Unreadable):
-        checker.check(document, 4_000_000)
-    assert time.process_time() - start < 4
+    with contextlib.suppress(checker.Refused, checker.Unreadable), checker.limited(1):
+        checker.check(document)
+    assert time.process_time() - start < 3
 
 
 def test_the_memory_of_a_document_is_measured() -> None:
     text = json.dumps(large_documents.states_of_short_prices())
-    status, said, seconds = run_alone(text, 60 * 10**6)
-    assert (status, "MemoryError" in said) == (2, True)
-    assert seconds > 0
+    run = run_alone(text, 60 * 10**6)
+    assert (run.status, len(run.lines), "within the memory that is allowed" in run.lines[0]) == (2, 1, True)
+    assert run.seconds > 0
+    assert run.memory > 10**7
 
 
 def test_written_certificates() -> None:

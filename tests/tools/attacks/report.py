@@ -18,10 +18,10 @@ class Report:
     slowest: tuple[float, str] = (0.0, "")
     tried: int = 0
 
-    def took(self, seconds: float, what: str) -> None:
-        """Take note of the time of one answer."""
+    def took(self, seconds: float, what: str, most: float = SECONDS) -> None:
+        """Take note of the time of one answer, which is wrong if it is more than `most` seconds."""
         self.slowest = max(self.slowest, (seconds, what))
-        if seconds > SECONDS:
+        if seconds > most:
             self.wrong.append(f"{what}: {seconds:.1f} s")
 
     def __str__(self) -> str:

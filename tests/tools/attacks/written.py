@@ -1,4 +1,4 @@
-"""Certificates of random instances, clusters and laws: the checker must accept all that is written, within its budget.
+"""Certificates of random instances, clusters and laws: the checker must accept all that is written, within its limits.
 
 Verifying may not take longer than making, beyond what starting takes: a certificate that is dear to verify convinces
 nobody.
@@ -132,7 +132,7 @@ def law_cases(draw: random.Random) -> Iterator[Case]:
 
 
 def attack_written(small: bool, seed: int, seconds: float | None = None, most: int = 10**9) -> Report:
-    """Write certificates until the time is up, and let the checker verify them with the budget that users have.
+    """Write certificates until the time is up, and let the checker verify them within the limits that users have.
 
     Parameters
     ----------
