@@ -12,7 +12,7 @@ import numpy as np
 from bounds.adversary.answers import answer_of, is_short, most_of, shown
 from bounds.adversary.engine import Judged, Row, Space, with_entry, without_entry
 from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.numbers import many, texts, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import infeasibility
@@ -93,7 +93,7 @@ def measure_named(measure: str) -> Callable[[Allocation], Measured]:
     """Return the function of a measure; an unknown one is refused."""
     measured = _MEASURED.get(SYNONYMS.get(measure, measure))
     if measured is None:
-        raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
+        raise ArgumentError(f"measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
     return measured
 
 

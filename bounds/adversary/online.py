@@ -28,7 +28,7 @@ from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.statistics import Interval
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import traffic_intensity
@@ -268,7 +268,7 @@ def search_policy(
         # in the search the instances are what takes time, so that it compiles before the first of them
         policy = policy_by_name(name)
         if policy.model == "slotted" and resources > 1:
-            raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {resources}")
+            raise ArgumentError(f"resources: expected 1, since {name} is a slotted policy, got {resources}")
         return break_policy(policy, resources=resources, time_limit=time_limit, report=wire.report, **how)
 
     broken: Broken = contained(

@@ -89,12 +89,6 @@ MostOption = Annotated[
 YEAR = 8760
 """Hours of a year of 365 days."""
 
-MOST_HOURS = 10_000_000
-"""Most hours of a run: over a thousand years, of which every month is counted by itself."""
-
-MOST_CORES = 1_000_000_000
-"""Beyond any cluster, and whole in floats."""
-
 
 def numbers_of(text: str, name: str) -> list[float]:
     """Read numbers with commas between them; bad ones end in one line that names the option."""
@@ -108,6 +102,8 @@ def numbers_of(text: str, name: str) -> list[float]:
 
 def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
+    from fluid.admission.law.cluster import MOST_CORES
+
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
         if value < 1 or value != int(value) or value > MOST_CORES:
@@ -120,40 +116,6 @@ def times_of(text: str | None) -> NDArray[np.float64] | None:
     from fluid.admission.law.cluster import horizons_of
 
     return None if text is None else horizons_of(numbers_of(text, "--horizons"))
-
-
-def checked_size(size: int, capacity: int, name: str = "--size") -> int:
-    """Refuse a number of cores that the cluster does not have."""
-    if not 1 <= size <= capacity:
-        raise InputError(f"{name}: expected from 1 to the capacity, {many(capacity, 'core')}, got {size}")
-    return size
-
-
-def refuse_no_span(until: float, warmup: float) -> None:
-    """Refuse times of a run that are none, or out of order."""
-    refuse_no_time("--until", until)
-    if until > MOST_HOURS:
-        raise InputError(f"--until: expected at most {MOST_HOURS:,} hours, got {until:g}")
-    if not 0 <= warmup < until:
-        raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
-
-
-def policy_named(name: str) -> str:
-    """Refuse the name of a policy that has no threshold."""
-    from fluid.admission.law.thresholds import POLICIES
-
-    if name not in POLICIES:
-        raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, got {name!r}")
-    return name
-
-
-def threshold_of(threshold: float, policy: str) -> float:
-    """Refuse a threshold of the second-moment policy that is no bound of a probability."""
-    if policy == "second" and threshold > 1:
-        raise InputError(
-            f"--threshold: expected a bound of a probability, at most 1, for --policy second, got {threshold:g}"
-        )
-    return threshold
 
 
 @group.command(
@@ -176,7 +138,8 @@ def moments(
     times = numbers_of(at, "--at")
     for t in times:
         refuse_no_time("--at", t)
-    answer = moments_answer(cluster.priors, checked_size(size, cluster.capacity), times)
+    cluster.refuse_size(size)
+    answer = moments_answer(cluster.priors, size, times)
     show(answer, as_json=as_json)
 
 
@@ -204,7 +167,7 @@ def law(
 
     cluster = read_admission(file)
     refuse_no_time("--at", at)
-    checked_size(size, cluster.capacity)
+    cluster.refuse_size(size)
     if given is not None:
         size_law = parameters_law(cluster.priors, *parameters_of(given), size, at)
     elif isinstance(cluster.deployments, tuple) and len(cluster.deployments) == 1:
@@ -309,15 +272,14 @@ def decide(
         raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
     if sla is None:
         refuse_unused({"--engine": engine != "local"}, "no --sla, whose runs it is for")
-    chosen = (
-        None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
-    )
-    refuse_no_span(until, warmup)
+    chosen = None if policy is None else AdmissionPolicy(policy, moments=moments, horizons=times_of(horizons))
+    if chosen is not None:
+        chosen.refuse_without_threshold()
     cluster = read_admission(file)
-    checked_size(arriving, cluster.capacity, "--arriving")
+    cluster.refuse_size(arriving, "arriving")
     tenants, arrival, fits = arrival_at(cluster, active, state, arriving)
     if chosen is not None and threshold is not None:
-        chosen = replace(chosen, threshold=threshold_of(threshold, chosen.name))
+        chosen = replace(chosen, threshold=threshold)
     elif chosen is not None and sla is not None:
         chosen = tuned_policy(cluster, chosen, sla, until, warmup, store, engine)
     times = times_of(horizons)
@@ -421,13 +383,11 @@ def simulate(
     from bounds.views.admission import simulated_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.replications import simulate_admission
-    from fluid.admission.simulation.simulate import CONTROLLED, AdmissionPolicy
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    refuse_no_span(until, warmup)
     cluster = read_admission(file)
-    name = policy if policy == CONTROLLED else policy_named(policy)
     chosen = AdmissionPolicy(
-        name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
+        policy, threshold, moments, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
     with progress_and_store(store) as (say, stored):
@@ -485,15 +445,13 @@ def tune(
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
 
-    refuse_no_span(until, warmup)
-    if time_limit is not None and not 0 < time_limit < inf:
-        raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
+    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal, horizons=times_of(horizons))
     with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            steps=steps, time_limit=time_limit or inf, workers=workers, engine=engine, progress=say, store=stored,
+            steps=steps, time_limit=inf if time_limit is None else time_limit, workers=workers, engine=engine,
+            progress=say, store=stored,
         )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
@@ -548,14 +506,11 @@ def compare(
     from fluid.admission.study.frontier import compare as compare_policies
     from fluid.admission.study.tuning import pathwise_bound
 
-    refuse_no_span(until, warmup)
-    if not 0 < sla < 1:
-        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
     seen, times = counts_of(observations), times_of(horizons)
-    named = [AdmissionPolicy(policy_named(name.strip()), moments=moments, marginal=marginal, horizons=times)
+    named = [AdmissionPolicy(name.strip(), moments=moments, marginal=marginal, horizons=times)
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
-    cluster = resized(read_admission(file), capacity, arrival_rate)
+    cluster = read_admission(file).resized(capacity, arrival_rate)
     with progress_and_store(store) as (say, stored):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
@@ -569,19 +524,6 @@ def compare(
         picture_of_comparison(rows, bound.utilisation, sla, plot)
     answer = compared_answer(rows, bound, sla, replications)
     show(answer, as_json=as_json)
-
-
-def resized(cluster: AdmissionCluster, capacity: int | None, arrival_rate: float | None) -> AdmissionCluster:
-    """Return a cluster with other cores, or another rate of arrivals, where an option gives one."""
-    if capacity is not None and not 1 <= capacity <= MOST_CORES:
-        raise InputError(f"--capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
-    if arrival_rate is not None and not 0 < arrival_rate < inf:
-        raise InputError(f"--arrival-rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
-    return replace(
-        cluster,
-        capacity=cluster.capacity if capacity is None else capacity,
-        arrival_rate=cluster.arrival_rate if arrival_rate is None else arrival_rate,
-    )
 
 
 def counts_of(text: str) -> list[int]:
@@ -613,7 +555,8 @@ def exact(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    chosen = AdmissionPolicy(policy_named(policy), threshold_of(threshold, policy), marginal=marginal)
+    chosen = AdmissionPolicy(policy, threshold, marginal=marginal)
+    chosen.refuse_without_threshold()
     answer = encode(ExactAdmission, exact_policy(read_admission(file), chosen, most))
     show(answer, as_json=as_json)
 

@@ -345,7 +345,7 @@ def test_bad_files_get_one_line(
         (["optimal", str(ROOT / "examples" / "four_types.toml")], "cluster"),
         (["simulate", "FILE", "--policy", "zeroth", "--threshold", "1", "--until", "1", "--workers", "0"], "--workers"),
         (["simulate", "FILE", "--policy", "zeroth", "--threshold", "1", "--until", "1e18"], "--until"),
-        (["simulate", "FILE", "--policy", "everybody", "--threshold", "1", "--until", "1"], "--policy"),
+        (["simulate", "FILE", "--policy", "everybody", "--threshold", "1", "--until", "1"], "--threshold"),
         (["compare", "FILE", "--sla", "0.1", "--observations", "0.5"], "--observations"),
         (["compare", "FILE", "--sla", "1.5"], "--sla"),
         (["compare", "FILE", "--sla", "0.1", "--capacity", "0"], "--capacity"),

@@ -350,7 +350,10 @@ def test_bad_input(arguments: list[str], said: str, capsys: pytest.CaptureFixtur
 def test_help_says_what_has_no_meaning_for_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "With --kind online, which attacks a policy, there is no --from, --starts, --engine, --store or" in said
+    assert (
+        "With --kind online there is no --from, --starts, --workers, --engine, --store, --certificate, --rewards"
+        in said
+    )
 
 
 def test_offers_stay_within_their_space() -> None:

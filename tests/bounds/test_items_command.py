@@ -146,7 +146,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert any("(cpu 2, memory 3/2)" in line for line in shown[3:])
     for option in (["--gap", "0.1"], ["--jobs", "3"], ["--certificate", str(tmp_path / "c.json")]):
         assert run(["throughput", str(tmp_path / "a.toml"), *option]) == 2
-        assert capsys.readouterr().err.startswith(f"{option[0]}: expected a law of sizes on one resource")
+        assert capsys.readouterr().err.startswith(f"{option[0]}: has no meaning with items of several resources")
 
 
 def test_long_packings_are_cut_short_in_text() -> None:

@@ -62,7 +62,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["admission", "decde"], "packproof admission: expected one of the commands belief, compare, decide, ex"),
         (["catalogue", "x", "y", "z"], "packproof catalogue: expected no more words, got 'y z'"),
         (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, completion, "),
-        (["worst", FOUR], f"--vary: missing, expected what may change in {FOUR}: one of workload, rewards, all"),
+        (["worst", FOUR], "--vary: missing, expected --vary VALUE: one of workload, rewards, all"),
         (["worst", FOUR, "--vary", "x"], "--vary: expected one of workload, rewards, all, got 'x'"),
         (["admission", "decide", "x.toml"], "--active: missing, expected --active C,...: cores of the deployments"),
     ],

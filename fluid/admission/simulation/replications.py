@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.law.cluster import AdmissionCluster, refuse_span
 from fluid.admission.simulation.simulate import (
     AdmissionPolicy,
     AdmissionResult,
@@ -105,6 +105,7 @@ def simulate_policies(
 
     Parameters are those of `simulate_admission`, whose stored runs are the same.
     """
+    refuse_span(until, warmup)
     refuse_workers(workers)
     numbers = range(first, first + replications)
     results: dict[tuple[int, int], AdmissionRun] = {}
