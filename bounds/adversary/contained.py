@@ -1,9 +1,9 @@
-"""A search in a process of its own, which is ended where the code of an author does not return.
+"""Code of an author runs in a process of its own, so that its end does not pass for an answer.
 
-An author's rule may loop, sleep, exit, or crash. The whole search runs beside it, in one process that is forked, so
-that no instance has to travel. Before each call of the rule the search writes the instance into memory that both
-processes see, which takes a few microseconds: whatever becomes of the process, the instance is known. What it finds on
-the way is sent as it is found. Ctrl-C is passed on to that process.
+It may loop, sleep, exit, crash, or take all memory. Whatever calls it runs beside it, in one process that is forked:
+a whole command, or a search, so that no instance has to travel. Before each call of a rule a search writes the instance
+into memory that both processes see, which takes a few microseconds: whatever becomes of the process, the instance is
+known. What it finds on the way is sent as it is found. Ctrl-C is passed on to that process.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def contained(
     seconds: float = float("inf"),
     overtime: float = OVERTIME + LAST,
     patient: bool = False,
+    silent: bool = True,
     report: Callable[[str], None] | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Any:
@@ -100,6 +101,8 @@ def contained(
         Seconds after that limit, or after Ctrl-C, at which the process is ended.
     patient : bool
         Whether every report of progress after the limit gives it `overtime` again, and the first one `COMPILING` more.
+    silent : bool
+        Whether what is printed there goes nowhere.
     report, warn : callable, optional
         Called with how far the search is; with one line if it was ended and its worst instance so far is returned.
 
@@ -118,8 +121,8 @@ def contained(
 
     Notes
     -----
-    Where processes cannot be forked (Windows), the search runs in this one, and a rule that loops is not ended. What a
-    rule prints goes nowhere. A process of its own has a copy of all objects: what a rule remembers is lost with it.
+    Where processes cannot be forked (Windows), the search runs in this one, and a rule that loops is not ended. A
+    process of its own has a copy of all objects: what a rule remembers is lost with it.
 
     Examples
     --------
@@ -133,7 +136,7 @@ def contained(
     context = get_context("fork")
     listener, sender = context.Pipe(duplex=False)
     board = mmap.mmap(-1, BOARD)
-    process = context.Process(target=_searching, args=(search, name, Wire(sender, board), sender, os.getpid()))
+    process = context.Process(target=_searching, args=(search, name, Wire(sender, board), sender, os.getpid(), silent))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
         process.start()
@@ -258,17 +261,20 @@ def _end(process: Any) -> None:
             process.join(patience)
 
 
-def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int) -> None:
+def _searching(
+    search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int, silent: bool
+) -> None:
     """Run the search, and send what comes of it: the main function of the process."""
     os.setpgid(0, 0)  # Ctrl-C and Ctrl-Z on the terminal go to the process that listens
     end_with(driver)
     faulthandler.disable()  # the process that listens reports a crash in one line
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, _interrupt)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nowhere, number)
-    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
+    if silent:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
     LISTENERS.append(wire.calling)
     try:
         sender.send(("answer", search(wire)))

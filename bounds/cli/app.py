@@ -134,7 +134,6 @@ def _epilog(examples: Sequence[str]) -> str | None:
 
 app = Application(
     context_settings={"max_content_width": MAX_WIDTH},
-    add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
     help="Check and sharpen the theory of packing jobs into servers, and search for its worst cases.",
@@ -160,7 +159,8 @@ def _top(
         raise typer.Exit
 
 
-SHELLS = ("bash", "zsh", "fish")
+COMPLETION = ("--install-completion", "--show-completion")
+"""Typer's options for the Tab key of the shell that packproof is called from."""
 
 COMPLETE = "_PACKPROOF_COMPLETE"  # the variable of the environment by which a shell asks for what completes a line
 
@@ -180,34 +180,6 @@ def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
         return [f"{before}{comma}{value}" for value in (*values, *more) if value.startswith(begun)]
 
     return complete
-
-
-def answer_shell() -> None:
-    """Print what completes the line that a shell asks about, and exit."""
-    from typer.completion import completion_init  # type: ignore[attr-defined]
-
-    completion_init()
-    app(prog_name="packproof")
-
-
-@app.command(examples=("packproof completion bash", "packproof completion fish"))
-def completion(
-    shell: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHELL",
-            help="bash, zsh or fish.",
-            show_default=False,
-            autocompletion=completed_by(f"{__name__}:SHELLS"),
-        ),
-    ] = "",
-) -> None:
-    """Print the script by which a shell completes packproof's commands, options and values."""
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]
-
-    if shell not in SHELLS:
-        raise InputError(f"SHELL: expected one of {', '.join(SHELLS)}, got {shell[:60]!r}")
-    print_answer(get_completion_script(prog_name="packproof", complete_var=COMPLETE, shell=shell))
 
 
 def write_certificate(path: Path, document: dict[str, Any]) -> None:

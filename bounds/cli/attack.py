@@ -261,18 +261,17 @@ def of_policies(options: OfPolicies) -> None:
     """Attack an online policy, and show what was found."""
     from bounds.adversary.online import search_policy
     from bounds.views.attack import AttackedPolicy, online_answer
-    from fluid.simulation.policy_names import policy
     from theory.files.instances import write_tables
 
     how = _limits(options) | {"types": options.types, "resources": options.resources}
     how |= {"servers": options.servers, "service": options.service.value}
     started = time.perf_counter()
     with progress() as report:
-        broken = search_policy(options.rule, report=report, warn=_warn, **how)
+        model, broken = search_policy(options.rule, report=report, warn=_warn, **how)
     seconds, file = time.perf_counter() - started, str(options.out or "WORST.toml")
     if options.out is not None:
         write_tables(options.out, broken.document())
-    answer, notes = online_answer(AttackedPolicy(options.rule, policy(options.rule), broken, seconds, file)), []
+    answer, notes = online_answer(AttackedPolicy(options.rule, model, broken, seconds, file)), []
     if broken.share is not None:
         notes.append(
             f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."

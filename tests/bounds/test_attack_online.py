@@ -320,7 +320,7 @@ def test_loss_systems() -> None:
     assert broken.share.low > 0
     assert broken.confirmed
     assert broken.document()["simulation"] == {}
-    made = online_answer(AttackedPolicy("first-fit", policy("first-fit"), broken, 1.0, "w.toml"))
+    made = online_answer(AttackedPolicy("first-fit", "loss", broken, 1.0, "w.toml"))
     assert f"earns {100 * broken.share.mean:.4g} %" in sentence(made)
     text = " ".join(" ".join([*table.head, *map(" ".join, table.rows)]) for table in tables(made))
     assert not re.search(r"[a-z]_[a-z]", text)
