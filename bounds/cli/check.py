@@ -106,7 +106,7 @@ def _is_about(document: dict[str, Any], path: Path) -> bool:
 
 @app.command(
     examples=(
-        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format qsopt",
+        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format lp",
         "packproof export proof.json --format smtlib --out proof.smt2",
     )
 )
@@ -117,7 +117,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="smtlib (z3, cvc5), lp or mps (GLPK), qsopt (QSopt_ex), lrs (lrs, cdd) or certo (certo-math).",
+            help="smtlib (z3, cvc5), lp (GLPK) or lrs (lrs, cdd).",
             autocompletion=completed_by("bounds.exports.formats:FORMATS"),
         ),
     ],

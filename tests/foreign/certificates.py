@@ -210,7 +210,7 @@ QUERIES: dict[str, list[Alteration]] = {
 POLYHEDRA: dict[str, list[Alteration]] = {
     "region": [_more_offset, _less_offset, _facet_left_out, _vertex_left_out],
 }
-ALTERATIONS = {"smtlib": QUERIES, "lrs": POLYHEDRA} | dict.fromkeys(("lp", "qsopt", "mps", "certo"), PROGRAMS)
+ALTERATIONS = {"smtlib": QUERIES, "lrs": POLYHEDRA, "lp": PROGRAMS}
 """By format and kind, what makes the exported statement false."""
 
 MADE = {"assignment": assignments, "region": regions, "throughput": throughputs, "allocation": allocations}

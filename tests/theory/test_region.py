@@ -18,7 +18,6 @@ from theory.errors import InputError, TooLargeError
 from theory.exact.columns import generation as columns
 from theory.exact.columns.starts import divided
 from theory.exact.knapsack.configurations import count_maximal, feasible, maximal
-from theory.files.polymake import polymake_text
 from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total
 from theory.region import facets as facets_module
@@ -348,17 +347,6 @@ def test_many_types_and_many_configurations() -> None:
     program, region = CapacityProgram(large), region_facets(large)
     for direction in product(range(3), repeat=4):
         assert program.intensity(direction).value == region.intensity(direction)
-
-
-def test_polymake() -> None:
-    text = polymake_text(["a b", "c"], region_facets(pooled([(1, [3]), (1, [2])], [[2], [3]])))
-    sections = {part.split("\n")[0]: part.split("\n")[1:] for part in text.split("\n\n")}
-    facets = [[Fraction(x) for x in row.split()] for row in sections["FACETS"]]
-    vertices = [[Fraction(x) for x in row.split()] for row in sections["VERTICES"] if row]
-    for facet in facets:
-        values = [total(a * x for a, x in zip(facet, vertex, strict=True)) for vertex in vertices]
-        assert min(values) == 0
-        assert values.count(0) >= 2
 
 
 @pytest.mark.soak

@@ -4,7 +4,7 @@
 the wrong kind, and `places` decides what is read and written and keeps outputs away from inputs. `instances`,
 `clusters`, `sizes` and `items` read one format each, `planned_types` the types of a plan, `price_catalogue` those of
 the clouds, `headers` the columns of a table. `answer` keeps standard output for the answer of a command, `code` runs an
-author's code and says what it is, `polymake` writes for that program.
+author's code and says what it is.
 """
 
 from theory.doors import doors
