@@ -40,6 +40,14 @@ COMPILING = 120.0  # seconds in which a patient search may be silent once more, 
 LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
 
 
+class EndedError(InputError):
+    """The process has ended without an answer; `status` is its exit status, or minus the number of a signal."""
+
+    def __init__(self, line: str, status: int) -> None:
+        super().__init__(line)
+        self.status = status
+
+
 class Wire(Watch):
     """What the search says to the process that waits for it."""
 
@@ -113,9 +121,10 @@ def contained(
 
     Raises
     ------
+    EndedError
+        If the process crashed or exited. The line has the instance that the rule was given.
     InputError
-        From the search; or if the process crashed, exited, or was ended before it had found anything. The line has
-        the instance that the rule was given.
+        From the search; or if the process was ended before it had found anything.
     KeyboardInterrupt
         On Ctrl-C, if nothing was found by then; on a second one at once.
 
@@ -129,7 +138,7 @@ def contained(
     >>> import os
     >>> contained(lambda wire: os._exit(3), "the rule")
     Traceback (most recent call last):
-    theory.errors.InputError: the rule: its process exited with status 3
+    bounds.adversary.contained.EndedError: the rule: its process exited with status 3
     """
     if "fork" not in get_all_start_methods():
         return search(Watch())
@@ -196,7 +205,7 @@ def _answer(
             kind, content = listener.recv()
         except (EOFError, OSError):
             process.join()
-            raise InputError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}") from None
+            raise EndedError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}", process.exitcode) from None
         if kind == "answer":
             return content
         if kind == "raised":

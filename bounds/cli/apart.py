@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from theory.errors import InputError
 from theory.files.places import names_own_code
 
 ALLOW_CODE = "--allow-code"
@@ -25,7 +24,7 @@ def runs_code(arguments: list[str]) -> bool:
 
 def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Callable[[str], int]) -> int:
     """Run a command line in a process of its own and return its status; a process that ends itself has no answer."""
-    from bounds.adversary.contained import contained
+    from bounds.adversary.contained import EndedError, contained
 
     def searched(_: object) -> int:
         status = run(arguments)
@@ -36,8 +35,11 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
     whose = next(filter(names_own_code, arguments), "a policy")
     try:
         return int(contained(searched, whose, overtime=float("inf"), patient=True, silent=False))
-    except InputError as error:
-        return fail(f"{error}, expected the code to return: there is no answer")
+    except EndedError as error:
+        how = f"with status {error.status}" if error.status >= 0 else f"by signal {signal.Signals(-error.status).name}"
+        return fail(
+            f"packproof: the code of {whose} ended the process {how}, expected it to return; there is no answer"
+        )
     finally:  # the status is decided, as in `bounds.cli.endings.run`
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

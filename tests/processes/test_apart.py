@@ -44,12 +44,13 @@ def begun(name: str, folder: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize(("name", "how"), [("ENDING", "exited with status 0"), ("CRASH", "was ended by SIGSEGV")])
+@pytest.mark.parametrize(("name", "how"), [("ENDING", "with status 0"), ("CRASH", "by signal SIGSEGV")])
 def test_the_end_of_the_process_is_no_answer(name: str, how: str, tmp_path: Path) -> None:
     out, error = (process := begun(name, tmp_path)).communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert error.splitlines() == [
-        f"{tmp_path / 'own.py'}:{name}: its process {how}, expected the code to return: there is no answer"
+        f"packproof: the code of {tmp_path / 'own.py'}:{name} ended the process {how}, expected it to return; there is "
+        "no answer"
     ]
 
 
