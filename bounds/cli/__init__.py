@@ -13,6 +13,7 @@ from typing import Any
 
 from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
     admission,
+    admission_decide,
     admission_fit,
     attack,
     check,

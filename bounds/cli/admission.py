@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,18 +20,14 @@ from bounds.cli.options import (
     WorkersOption,
     named_values,
     refuse_no_time,
-    refuse_unused,
 )
+from fluid.admission.choices import Moments, PolicyName, RunningPolicy
 from theory.errors import InputError
-from theory.numbers import many
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fluid.admission.law.belief import Tenant
-    from fluid.admission.law.cluster import AdmissionCluster
-    from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.experiment.store import Store
 
 group = Application(
@@ -52,12 +46,8 @@ AdmissionFile = Annotated[
 SizeOption = Annotated[
     int, typer.Option("--size", metavar="C", help="Cores of the deployment now.", show_default=False)
 ]
-PolicyOption = Annotated[
-    str, typer.Option("--policy", metavar="zeroth|first|second", help="Admission policy.", show_default=False)
-]
-MomentsOption = Annotated[
-    str, typer.Option("--moments", metavar="exact|plug-in|paper", help="Belief and moments of a moment policy.")
-]
+PolicyOption = Annotated[PolicyName, typer.Option("--policy", help="Admission policy.", show_default=False)]
+MomentsOption = Annotated[Moments, typer.Option("--moments", help="Belief and moments of a moment policy.")]
 MarginalOption = Annotated[
     float,
     typer.Option("--marginal", metavar="CORES", help="Cores below which an arrival is marginal; 0: no heuristic."),
@@ -219,123 +209,6 @@ def belief(
     show(answer, as_json=as_json)
 
 
-@group.command(
-    examples=(
-        "packproof admission decide examples/admission.toml --active 120,40,7 --arriving 4 --horizons 1,24,168",
-        "packproof admission decide examples/admission.toml --state examples/tenants.csv --arriving 4 --policy second "
-        "--threshold 0.1",
-    )
-)
-def decide(
-    file: AdmissionFile,
-    active: Annotated[
-        str | None,
-        typer.Option("--active", metavar="C,...", help="Cores of the deployments in the cluster; may be empty."),
-    ] = None,
-    arriving: Annotated[
-        int | None, typer.Option("--arriving", metavar="C", help="Cores of the deployment that arrives.")
-    ] = None,
-    horizons: Annotated[
-        str | None,
-        typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; those of tune by default."),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option("--state", metavar="FILE", help="The deployments and what was seen of each, CSV, JSON or TOML."),
-    ] = None,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="zeroth|first|second", help="Policy that gives a verdict.")
-    ] = None,
-    threshold: Annotated[float | None, typer.Option("--threshold", metavar="X", help="Its threshold.")] = None,
-    sla: Annotated[
-        float | None, typer.Option("--sla", metavar="X", help="Take the threshold that tune estimates for this SLA.")
-    ] = None,
-    moments: MomentsOption = "exact",
-    until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = YEAR,
-    warmup: WarmupOption = 0.0,
-    store: StoreFile = None,
-    engine: EngineOption = "local",
-    as_json: JsonFlag = False,
-) -> None:
-    """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
-    from bounds.views.admission import decide_answer
-    from fluid.admission.law.admission_files import read_admission
-    from fluid.admission.simulation.outlook import aligned_horizons
-    from fluid.admission.simulation.simulate import AdmissionPolicy
-
-    if arriving is None or (active is None) == (state is None):
-        raise InputError(what_is_missing(active, state))
-    if policy is None and not (threshold is None and sla is None):
-        raise InputError("--policy: missing, expected the policy of --threshold or --sla: zeroth, first or second")
-    if policy is not None and (threshold is None) == (sla is None):
-        got = "neither" if sla is None else "both"
-        raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
-    if sla is None:
-        refuse_unused({"--engine": engine != "local"}, "no --sla, whose runs it is for")
-    chosen = None if policy is None else AdmissionPolicy(policy, moments=moments, horizons=times_of(horizons))
-    if chosen is not None:
-        chosen.refuse_without_threshold()
-    cluster = read_admission(file)
-    cluster.refuse_size(arriving, "arriving")
-    tenants, arrival, fits = arrival_at(cluster, active, state, arriving)
-    if chosen is not None and threshold is not None:
-        chosen = replace(chosen, threshold=threshold)
-    elif chosen is not None and sla is not None:
-        chosen = tuned_policy(cluster, chosen, sla, until, warmup, store, engine)
-    times = times_of(horizons)
-    ahead = aligned_horizons() if times is None else times
-    answer = decide_answer(cluster, tenants, arrival, ahead, chosen, observed=state is not None, fits=fits)
-    show(answer, as_json=as_json)
-
-
-def what_is_missing(active: str | None, state: Path | None) -> str:
-    """Return the refusal of a decision without its deployments, with both, or without an arrival."""
-    if active is not None and state is not None:
-        return "--state: expected either --active C,... or --state FILE, got both"
-    if active is None and state is None:
-        return "--active: missing, expected --active C,...: cores of the deployments in the cluster, or --state FILE"
-    return "--arriving: missing, expected --arriving C: a whole number"
-
-
-def arrival_at(
-    cluster: AdmissionCluster, active: str | None, state: Path | None, cores: int
-) -> tuple[list[Tenant], Tenant, bool]:
-    """Return the deployments in the cluster, the one that arrives, and whether it fits."""
-    from fluid.admission.law.admission_files import read_state
-    from fluid.admission.law.belief import Tenant
-    from fluid.admission.simulation.decision import arriving
-
-    if state is None:
-        tenants, arrival = [Tenant(size) for size in cores_of(active or "", "--active")], Tenant(cores)
-    else:
-        tenants, arrival = read_state(state), arriving(cluster, cores)
-    used = sum(tenant.cores for tenant in tenants)
-    if used > cluster.capacity:
-        name = "--active" if state is None else str(state)
-        raise InputError(f"{name}: expected at most the capacity, {many(cluster.capacity, 'core')}, got {used} in all")
-    fits = used + cores <= cluster.capacity
-    if not fits:
-        taken = many(used, "core")
-        print(f"{taken} and {cores} more do not fit {cluster.capacity}: no policy may accept", file=sys.stderr)
-    return tenants, arrival, fits
-
-
-def tuned_policy(
-    cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
-    sla: float,
-    until: float,
-    warmup: float,
-    store: Path | None,
-    engine: str,
-) -> AdmissionPolicy:
-    """Return a policy with the threshold that `tune` estimates by default; stored runs are not repeated."""
-    from fluid.admission.study.tuning import tune
-
-    with progress_and_store(store) as (say, stored):
-        return tune(cluster, policy, sla, until, warmup=warmup, engine=engine, progress=say, store=stored).policy
-
-
 @contextmanager
 def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
     """Tell how far the runs within the block are, and keep them in a store if there is one."""
@@ -353,19 +226,14 @@ def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], Non
 )
 def simulate(
     file: AdmissionFile,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="zeroth|first|second|controlled", help="Admission policy.", show_default=False
-        ),
-    ],
+    policy: Annotated[RunningPolicy, typer.Option("--policy", help="Admission policy.", show_default=False)],
     threshold: ThresholdOption,
     until: UntilOption,
     warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 10,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Of known kinds, hide which one arrives.")] = False,
@@ -387,7 +255,7 @@ def simulate(
 
     cluster = read_admission(file)
     chosen = AdmissionPolicy(
-        policy, threshold, moments, marginal, times_of(horizons), labelled=not unlabelled,
+        policy.value, threshold, moments.value, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
     with progress_and_store(store) as (say, stored):
@@ -427,7 +295,7 @@ def tune(
     ] = None,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     steps: Annotated[
@@ -446,7 +314,7 @@ def tune(
     from fluid.admission.study.tuning import tune as tune_threshold
 
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal, horizons=times_of(horizons))
+    chosen = AdmissionPolicy(policy.value, moments=moments.value, marginal=marginal, horizons=times_of(horizons))
     with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
@@ -482,7 +350,7 @@ def compare(
     warmup: WarmupOption = 0.0,
     replications: Annotated[int, typer.Option("--replications", metavar="N", min=8, max=1_000_000)] = 40,
     seed: SeedOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     pilots: Annotated[int, typer.Option("--pilots", min=1, max=1000, help="Worlds for the ladders.")] = 8,
@@ -507,7 +375,7 @@ def compare(
     from fluid.admission.study.tuning import pathwise_bound
 
     seen, times = counts_of(observations), times_of(horizons)
-    named = [AdmissionPolicy(name.strip(), moments=moments, marginal=marginal, horizons=times)
+    named = [AdmissionPolicy(name.strip(), moments=moments.value, marginal=marginal, horizons=times)
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
     cluster = read_admission(file).resized(capacity, arrival_rate)
@@ -555,8 +423,7 @@ def exact(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    chosen = AdmissionPolicy(policy, threshold, marginal=marginal)
-    chosen.refuse_without_threshold()
+    chosen = AdmissionPolicy(policy.value, threshold, marginal=marginal)
     answer = encode(ExactAdmission, exact_policy(read_admission(file), chosen, most))
     show(answer, as_json=as_json)
 

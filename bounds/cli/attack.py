@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bounds.adversary.choices import Kind, Measure, Rewards, Service
 from bounds.cli.app import app, progress, show, write_certificate
 from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
@@ -28,29 +28,6 @@ from theory.errors import InputError
 if TYPE_CHECKING:
     from bounds.adversary.games import Sizes
     from bounds.answers.attack import Attack, OnlineAttack
-
-
-class Kind(StrEnum):
-    """What a rule decides."""
-
-    assignment = "assignment"
-    items = "items"
-    sharing = "sharing"
-    online = "online"
-
-
-class Rewards(StrEnum):
-    """What rewards the types of an assignment have."""
-
-    any = "any"
-    proportional = "proportional"
-
-
-class Service(StrEnum):
-    """How long slotted policies serve a job."""
-
-    geometric = "geometric"
-    deterministic = "deterministic"
 
 
 Rule = Annotated[
@@ -86,9 +63,7 @@ MostItems = Annotated[int, typer.Option("--items", min=1, max=60, help="Items at
 FixedBins = Annotated[
     bool, typer.Option("--fixed-bins", help="Of item rules: count only lists that need --bins bins or more.")
 ]
-Measure = Annotated[
-    str, typer.Option("--measure", help="Of sharing rules: fair, equal-part, utilisation, envy or lie.")
-]
+MeasureOption = Annotated[Measure, typer.Option("--measure", help="Of sharing rules: what is least.")]
 RewardsOption = Annotated[
     Rewards, typer.Option("--rewards", help="Of assignment rules: any, or proportional to the shares that jobs take.")
 ]
@@ -178,7 +153,7 @@ class OfSharing(OfRules):
 
     types: Types = 2
     bins: Bins = 3
-    measure: Measure = "fair"
+    measure: MeasureOption = Measure.fair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,11 +193,10 @@ def of_items(options: OfItems) -> None:
 
 def of_sharing(options: OfSharing) -> None:
     """Attack a rule that shares servers."""
-    from bounds.adversary.division import SYNONYMS
     from bounds.adversary.games import Sizes
 
-    measure = SYNONYMS.get(options.measure, options.measure)
-    if measure != "fair" and options.certificate is not None:
+    measure = options.measure.value
+    if options.measure is not Measure.fair and options.certificate is not None:
         raise InputError(f"--certificate: has no meaning with --measure {measure}")
     _search(options, Sizes(options.types, options.resources, options.bins, measure=measure))
 

@@ -170,12 +170,9 @@ def _whole(read: Callable[P, T]) -> Callable[P, T]:
 
 def _measure(answer: Attack) -> str:
     """Return the measure of a sharing rule; the command that made the answer says it."""
-    from bounds.adversary.division import SYNONYMS
-
     if answer.kind != "sharing":
         return ""
     measure = str(answer.made.options.get("measure", "fair")) if answer.made else "unknown"
-    measure = SYNONYMS.get(measure, measure)
     return measure if measure in KEEPS else "unknown"
 
 

@@ -315,7 +315,7 @@ def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(
         (["--from", "soon"], "--from: expected a date or hours after the first arrival, got 'soon'"),
         (["--to", "2020-01-01"], "--to: expected a moment after --from and the first arrival"),
         (["--from", "2027-01-01"], "--to: expected a moment after --from and the first arrival"),
-        (["--initial", "known"], "--initial: expected poisson or observed, got 'known'"),
+        (["--initial", "known"], "--initial: expected one of poisson, observed, got 'known'"),
         (["--at-once", "1"], "--at-once: expected"),
         (["--within", "nan"], "--within: expected"),
         (["--within", "1e300"], "--within: expected"),

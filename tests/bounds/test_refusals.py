@@ -61,10 +61,10 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["attack", RULE, "--evaluations", "0"], "--evaluations: expected a whole number of at least 1, got 0"),
         (["admission", "decde"], "packproof admission: expected one of the commands belief, compare, decide, ex"),
         (["catalogue", "x", "y", "z"], "packproof catalogue: expected no more words, got 'y z'"),
-        (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, completion, "),
+        (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, example, "),
         (["worst", FOUR], "--vary: missing, expected --vary VALUE: one of workload, rewards, all"),
         (["worst", FOUR, "--vary", "x"], "--vary: expected one of workload, rewards, all, got 'x'"),
-        (["admission", "decide", "x.toml"], "--active: missing, expected --active C,...: cores of the deployments"),
+        (["admission", "decide", "x.toml"], "--arriving: missing, expected --arriving C: a whole number"),
     ],
 )  # fmt: skip
 def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

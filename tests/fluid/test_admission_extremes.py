@@ -169,7 +169,7 @@ REFUSED = [
     ({}, "simulate F --policy zeroth --threshold 9 --until 1e18", "at most 10,000,000 hours, got 1e+18"),
     ({}, "simulate F --policy zeroth --threshold 9 --until 90 --workers 0", "--workers: expected -1 or a number"),
     ({}, "tune F --policy zeroth --sla 0.1 --until 90 --workers 0", "--workers: expected -1 or a number"),
-    ({}, "simulate F --policy everybody --threshold 9 --until 9", "--threshold: has no meaning for the policy"),
+    ({}, "simulate F --policy everybody --threshold 9 --until 9", "--policy: expected one of zeroth, first, second"),
     ({}, "law F --at 730 --size 400 --given mu=1e-9,lambda=1e12,sigma=4", "--at: about"),
 ]  # fmt: skip
 
