@@ -8,42 +8,53 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
-    admission,
-    admission_decide,
-    admission_fit,
-    attack,
-    check,
-    example,
-    experiment,
-    fluid,
-    instance,
-    plan,
-    region,
-    report,
-    reproduce,
-    schema,
-    share,
-    simulate,
-    solve,
-    throughput,
-    verify,
-    worst,
-)
-from bounds.cli.app import COMPLETE, COMPLETION, MAX_WIDTH, app
+from bounds.cli.app import COMPLETE, COMPLETION, MAX_WIDTH, Application, app
 from bounds.cli.endings import ended
 from bounds.cli.endings import run as run_to_the_end
 from bounds.cli.made import forget_command
+from theory.doors import imported
 from theory.files.answer import answer_width
 
-__all__ = ["app", "main", "run"]
+__all__ = ["application", "main", "run"]
+
+COMMANDS = {
+    "admission": ("admission", "admission_decide", "admission_fit"),
+    "attack": ("attack",),
+    "catalogue": ("instance",),
+    "check": ("check",),
+    "example": ("example",),
+    "experiment": ("experiment",),
+    "export": ("check",),
+    "fluid": ("fluid",),
+    "instance": ("instance",),
+    "plan": ("plan",),
+    "region": ("region",),
+    "report": ("report",),
+    "reproduce": ("reproduce",),
+    "schema": ("schema",),
+    "share": ("share",),
+    "simulate": ("simulate",),
+    "solve": ("solve",),
+    "throughput": ("throughput",),
+    "verify": ("verify",),
+    "worst": ("worst",),
+}
+"""The files of each command, which add it to the application when they are loaded."""
 
 NOT_FROM_A_FILE = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES")
 """Settings of numba that say where machine code is loaded from. Numba takes what the environment leaves out from a file
 ``.numba_config.yaml`` of the working folder, which may be a stranger's; empty, they mean the default."""
+
+
+def application(words: Sequence[str] = ()) -> Application:
+    """Return the application with the command that a line begins with, or with all where it begins with none."""
+    for file in COMMANDS.get(words[0] if words else "", [file for files in COMMANDS.values() for file in files]):
+        imported(f"bounds.cli.{file}")
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -52,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     words = sys.argv[1:] if arguments is None else arguments
     if COMPLETE in os.environ or words[:1] in [[option] for option in COMPLETION]:
-        app(words, prog_name="packproof")  # typer answers the shell, and exits
+        application()(words, prog_name="packproof")  # typer answers the shell, and exits
     last = partial(run, process_ends=True)
     apart = hasattr(os, "fork") and runs_code(words)
     sys.exit(run_apart(last, words, ended) if apart else last(words))
@@ -72,6 +83,6 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
         forget_command()
         with files_of_a_command():
             width = max(min(answer_width(), MAX_WIDTH) - 2, 50)
-            return app(arguments, prog_name="packproof", standalone_mode=False, terminal_width=width)
+            return application(arguments)(arguments, prog_name="packproof", standalone_mode=False, terminal_width=width)
 
     return run_to_the_end(command, process_ends=process_ends)

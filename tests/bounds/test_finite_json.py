@@ -14,7 +14,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.cli import app, run
+from bounds.cli import application, run
 from theory.files.places import json_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -81,12 +81,17 @@ def numbers(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
                 word
                 for one in command.params
                 if one.required and one is not parameter
-                for word in ([one.opts[0], "1"] if one.param_type_name == "option" else ["FILE"])
+                for word in ([one.opts[0], some_value(one)] if one.param_type_name == "option" else ["FILE"])
             ]
             yield (*words, *rest), parameter.opts[0]
 
 
-OPTIONS = list(numbers(typer.main.get_command(app)))
+def some_value(parameter: Any) -> str:
+    """Return a value that an option takes: its first choice, or 1."""
+    return str(next(iter(getattr(parameter.type, "choices", ["1"]))))
+
+
+OPTIONS = list(numbers(typer.main.get_command(application())))
 
 
 def test_all_options_that_take_numbers_are_tried() -> None:

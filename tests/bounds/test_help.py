@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 import typer
 
-from bounds.cli import app, main, run
+from bounds.cli import application, main, run
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def commands(command: Any = None, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Return every command and group by its path."""
-    command = command or typer.main.get_command(app)
+    command = command or typer.main.get_command(application())
     found = {path: command}
     for name, inner in getattr(command, "commands", {}).items():
         found |= commands(inner, (*path, name))
