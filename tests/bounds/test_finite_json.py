@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from enum import Enum
 from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -81,14 +82,15 @@ def numbers(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
                 word
                 for one in command.params
                 if one.required and one is not parameter
-                for word in ([one.opts[0], some_value(one)] if one.param_type_name == "option" else ["FILE"])
+                for word in ([one.opts[0], some_value(hints[one.name])] if one.param_type_name == "option" else ["FILE"])
             ]
             yield (*words, *rest), parameter.opts[0]
 
 
-def some_value(parameter: Any) -> str:
-    """Return a value that an option takes: its first choice, or 1."""
-    return str(next(iter(getattr(parameter.type, "choices", ["1"]))))
+def some_value(hint: Any) -> str:
+    """Return a value that an option of a type takes: its first choice, or 1."""
+    kind = get_args(hint)[0]
+    return str(next(iter(kind))) if isinstance(kind, type) and issubclass(kind, Enum) else "1"
 
 
 OPTIONS = list(numbers(typer.main.get_command(application())))
