@@ -82,7 +82,9 @@ def numbers(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
                 word
                 for one in command.params
                 if one.required and one is not parameter
-                for word in ([one.opts[0], some_value(hints[one.name])] if one.param_type_name == "option" else ["FILE"])
+                for word in (
+                    ["FILE"] if one.param_type_name != "option" else [one.opts[0], some_value(hints[one.name])]
+                )
             ]
             yield (*words, *rest), parameter.opts[0]
 
