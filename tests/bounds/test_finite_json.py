@@ -82,14 +82,12 @@ def numbers(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
                 word
                 for one in command.params
                 if one.required and one is not parameter
-                for word in (
-                    ["FILE"] if one.param_type_name != "option" else [one.opts[0], some_value(hints[one.name])]
-                )
+                for word in (["FILE"] if one.param_type_name != "option" else [one.opts[0], first_of(hints[one.name])])
             ]
             yield (*words, *rest), parameter.opts[0]
 
 
-def some_value(hint: Any) -> str:
+def first_of(hint: Any) -> str:
     """Return a value that an option of a type takes: its first choice, or 1."""
     kind = get_args(hint)[0]
     return str(next(iter(kind))) if isinstance(kind, type) and issubclass(kind, Enum) else "1"
