@@ -17,7 +17,8 @@ from bounds.adversary.by_size import on_record, worst_by_size
 from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.realisation import realise
 from bounds.cli import run
-from bounds.results.instances import small_grid, tight_family_additive
+from bounds.results.instances.drawn import small_grid
+from bounds.results.instances.papers import tight_family_additive
 from bounds.results.packproof.greedy import ATTAINED
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
 from bounds.cli import run
-from bounds.results.instances import four_types, random_instance
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers

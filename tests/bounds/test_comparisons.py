@@ -15,7 +15,7 @@ from msgspec import convert
 
 from bounds.answers import KINDS
 from bounds.cli import run
-from bounds.results.instances import table_4
+from bounds.results.instances.papers import table_4
 from bounds.results.ps_dsf.motion import section_5_schedule
 from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment

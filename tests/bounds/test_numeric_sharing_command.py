@@ -15,9 +15,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bounds.adversary.sharing import random_cluster
 from bounds.answers import schema as schema_of
 from bounds.cli import run
+from bounds.results.instances.drawn import random_cluster
 from theory.files.clusters import cluster_document, read_cluster
 from theory.sharing import per_server
 from theory.sharing.violation import ps_dsf_violation

@@ -170,7 +170,7 @@ def test_verify_draws_what_a_claim_has(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_figure_2_agrees_outside_the_critical_points() -> None:
-    from bounds.results.instances import four_types
+    from bounds.results.instances.papers import four_types
 
     rows, curve = numbers("autoscaling/figure-2"), scaling(four_types())
     scales, greedy, optimal = column(rows, "greedy", "x"), column(rows, "greedy"), column(rows, "optimal")

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from bounds.adversary.division import measure_named, shared_on
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import Items, contents, fewest_packing
-from bounds.adversary.sharing import unfair_family
 from bounds.cli import run
+from bounds.results.instances.families import unfair_family
 from bounds.testing import (
     Queue,
     SlottedQueue,

@@ -21,7 +21,7 @@ from bounds.adversary.budget import Budget, OutOfTimeError
 from bounds.adversary.workload import refutation, worst_workload
 from bounds.certificates.worst import worst_certificate
 from bounds.cli import run
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.files.instances import write_instance
 from theory.greedy.optimal import solve

@@ -17,13 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.results.instances import (
-    one_resource_family,
-    random_instance,
-    table_4,
-    tight_family,
-    tight_family_additive,
-)
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.families import one_resource_family
+from bounds.results.instances.papers import table_4, tight_family, tight_family_additive
 from bounds.results.packproof.approximate import approximate_greedy, fewest_types, least_reward, sharp_family
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible

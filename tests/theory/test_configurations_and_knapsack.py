@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
 from theory.exact.columns.pricing import Pricing

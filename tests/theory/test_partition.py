@@ -299,7 +299,7 @@ def test_many_random_laws_close_in() -> None:
     from bounds import checker
 
     pass
-    from bounds.results.instances import random_law
+    from bounds.results.instances.drawn import random_law
     from theory.files.sizes import Sizes
 
     generator = random.Random(77)

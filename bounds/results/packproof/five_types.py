@@ -12,7 +12,8 @@ import numpy as np
 from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import additive_space, one_resource_family, one_resource_inserted
+from bounds.results.instances.drawn import additive_space
+from bounds.results.instances.families import one_resource_family, one_resource_inserted
 from theory.errors import InputError, expect_number
 from theory.greedy.optimal import solve
 from theory.instance import additive

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from bounds.adversary.by_size import on_record, proven_from_below
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import additive_space, one_resource_member
+from bounds.results.instances.drawn import additive_space
+from bounds.results.instances.families import one_resource_member
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.greedy.optimal import solve

@@ -11,22 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.adversary.sharing import (
-    cycling_cluster,
-    endless_cluster,
     everybody_gains,
     exact_cycle,
     exact_rounds,
     greatest_sum_of_parts,
     greatest_utilisation,
-    idle_family,
     mean_utilisation,
-    price_family,
-    random_cluster,
     sum_of_parts,
+)
+from bounds.claims import Evidence, Outcome, claim
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import (
+    cycling_cluster,
+    endless_cluster,
+    idle_family,
+    price_family,
     two_allocations,
     unfair_family,
 )
-from bounds.claims import Evidence, Outcome, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory import models

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import figure_4
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.papers import figure_4
 from theory.errors import expect_number
 from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
