@@ -91,6 +91,7 @@ def _uses(instance: Cluster) -> Iterator[tuple[int, dict[int, Fraction], Fractio
 def exact_rounds(instance: Cluster, rounds: int) -> list[Matrix]:
     """Return the tasks after the start and after each round of Algorithm I in rationals, until a round changes nothing.
 
+    >>> from theory.sharing.model import cluster
     >>> endless = cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [True, True]])
     >>> [str(tasks[2][1]) for tasks in exact_rounds(endless, 4)]
     ['1/2', '3/8', '11/32', '43/128', '171/512']
@@ -109,6 +110,7 @@ def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
 
     The state after a round is all the algorithm remembers, so a state that comes back comes back for ever.
 
+    >>> from theory.sharing.model import cluster
     >>> exact_cycle(cluster([[1, 2, 1], [2, 1, 1]], [[0, 1, 3], [1, 3, 0], [2, 0, 1]]), 10)
     (2, 2)
     """
