@@ -31,6 +31,9 @@ MOST_ROWS = 40
 NUMBERS = "numbers"
 """The title of the single values of an answer."""
 
+MOST_COLUMNS = 8
+"""Columns of numbers that a table has side by side; more of them are rows."""
+
 
 class Table(NamedTuple):
     """A table of text; `numeric` says which of its columns hold numbers.
@@ -104,6 +107,11 @@ class Column(NamedTuple):
         return get_origin(self.kind) is dict and get_args(self.kind)[1] is not int
 
     @property
+    def is_matrix(self) -> bool:
+        """Whether it has numbers by two names."""
+        return bool(self.kind == dict[str, dict[str, float]])
+
+    @property
     def is_list(self) -> bool:
         """Whether it is a list of objects."""
         return get_origin(self.kind) is list and _is_answer(get_args(self.kind)[0])
@@ -172,7 +180,9 @@ def tables_of(answer: Answer, title: str = NUMBERS) -> list[Table]:
         value = getattr(answer, column.name)
         if value is None or value is UNSET:
             continue
-        if column.is_mapping:
+        if column.is_matrix:
+            others.append(_of_matrix(column, value))
+        elif column.is_mapping:
             together.setdefault(column.head.by or column.name, []).append(column)
         elif column.head.by == LINES:
             others.append(Table(column.head.words, [""], [[line] for line in value], [False]))
@@ -198,6 +208,29 @@ def _of_list(column: Column, values: list[Any]) -> Iterator[Table]:
     used = [one for one in inner if any(getattr(value, one.name) not in (None, UNSET) for value in values)]
     rows = [[cell(one, getattr(value, one.name)) for one in used] for value in values]
     yield Table(column.head.words, [one.head.words for one in used], rows, [one.is_number for one in used])
+
+
+def _of_matrix(column: Column, values: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return numbers by two names, which `by` calls "user, server": a column a second name, or a row a pair of names.
+
+    Zeros of a table that has rows of pairs are left out.
+    """
+    down, across = column.head.by.split(", ")
+    each = column._replace(kind=float)
+    names = list(dict.fromkeys(name for row in values.values() for name in row))
+    if len(names) <= MOST_COLUMNS:
+        rows = [
+            [quoted(one), *(cell(each, row[name]) if name in row else "" for name in names)]
+            for one, row in values.items()
+        ]
+        return Table(column.head.words, [down, *map(quoted, names)], rows, [False, *(True for _ in names)])
+    rows = [
+        [quoted(one), quoted(name), cell(each, value)]
+        for one, row in values.items()
+        for name, value in row.items()
+        if value
+    ]
+    return Table(column.head.words, [down, across, ""], rows, [False, False, True])
 
 
 def _of_mappings(answer: Answer, columns: list[Column], about: str) -> Table:
