@@ -63,7 +63,8 @@ class Head(NamedTuple):
 
     `digits` are significant; a `share` is written in per cent. Fields by the same keys, which are called `by`, are
     columns of one table; numbers by two keys are called by both, such as ``user, server``. A field without `words` is
-    not shown. Intervals are cut at the `least` possible value.
+    not shown. Intervals are cut at the `least` possible value. A text is quoted as messages quote names of a file; one
+    that is `prose` is written as it is.
     """
 
     words: str
@@ -71,6 +72,7 @@ class Head(NamedTuple):
     share: bool = False
     by: str = ""
     least: float = -inf
+    prose: bool = False
 
 
 LINES = "lines"

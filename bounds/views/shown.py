@@ -55,18 +55,23 @@ class Picture(NamedTuple):
     panel: Panel
 
 
-def view_of(answer: Answer) -> Any:
+Shown = Answer | Sequence[Answer]
+"""An answer, or a list of answers of one class, of which there is at least one."""
+
+
+def view_of(answer: Shown) -> Any:
     """Return the module with the view of an answer's subject."""
-    return imported(f"bounds.views.{type(answer).__module__.rpartition('.')[2]}")
+    one = answer if isinstance(answer, Answer) else answer[0]
+    return imported(f"bounds.views.{type(one).__module__.rpartition('.')[2]}")
 
 
-def text_of(answer: Answer) -> list[str]:
+def text_of(answer: Shown) -> list[str]:
     """Return an answer as lines of text: the sentence, the tables, and what the answer assumes."""
     view = view_of(answer)
     return lines_of(view.sentence(answer), view.tables(answer), assumptions_of(answer))
 
 
-def assumptions_of(answer: Answer) -> list[str]:
+def assumptions_of(answer: Shown) -> list[str]:
     """Return what an answer assumes, where its view says so."""
     view = view_of(answer)
     return list(view.assumptions(answer)) if hasattr(view, "assumptions") else []
@@ -76,11 +81,11 @@ def lines_of(sentence: str, tables: list[Table], assumed: Sequence[str] = ()) ->
     """Return a sentence, tables and assumptions as lines of text."""
     lines = [sentence]
     for table in tables:
-        lines += ["", table.title, *_lines(table)]
+        lines += ["", table.title, *written(table)]
     return [*lines, "", "assumed", *(f"  {line}" for line in assumed)] if assumed else lines
 
 
-def _lines(table: Table) -> list[str]:
+def written(table: Table) -> list[str]:
     """Return a table as lines of text; where there are many rows the last line says how many more there are."""
     width = len(table.numeric)
     right = next((place for place, numeric in enumerate(reversed(table.numeric)) if not numeric), width)
@@ -198,6 +203,12 @@ def tables_of(answer: Answer, title: str = NUMBERS) -> list[Table]:
     return [table for table in (first, *mappings, *others) if table.rows]
 
 
+def table_of(kind: type[Answer], answers: Sequence[Answer], title: str) -> Table:
+    """Return the table of a list of answers, all of its rows."""
+    (table,) = _of_list(Column("", Head(title), list.__class_getitem__(kind)), list(answers))
+    return table._replace(whole=True)
+
+
 def _of_list(column: Column, values: list[Any]) -> Iterator[Table]:
     """Yield the table of a list of objects, without the columns that none of them has."""
     kind = get_args(column.kind)[0]
@@ -271,7 +282,7 @@ def cell(column: Column, value: Any) -> str:
         return ", ".join(cell(column, one) for one in value) or "-"
     if column.kind == Exact:
         return number(float(Fraction(value)), head.digits, share=True) if head.share else short(value)
-    return quoted(str(value))
+    return str(value) if head.prose else quoted(str(value))
 
 
 def number(value: float, digits: int = 6, *, share: bool = False) -> str:
