@@ -47,7 +47,7 @@ KINDS = {
     "export": Kind("exports", "ExportAnswer", "export --json"),
     "fluid": Kind("fluid", "FluidAnswer", "fluid --json"),
     "plan": Kind("plan", "PlanAnswer", "plan --json"),
-    "policies": Kind("simulation", "PolicyLine", "simulate --policy list --json", is_list=True),
+    "policies": Kind("catalogue", "PolicyLine", "simulate --policy list --json", is_list=True),
     "region": Kind("region", "RegionAnswer", "region --json"),
     "reproduce": Kind("claims", "Reproduced", "reproduce --json", is_list=True),
     "reproduce_list": Kind("claims", "ListedResult", "reproduce --list --json", is_list=True),
