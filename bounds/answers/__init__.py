@@ -42,6 +42,7 @@ KINDS = {
     "attack": Kind("attack", "Attack", "attack --json"),
     "attack_online": Kind("attack", "OnlineAttack", "attack --kind online --json"),
     "catalogue": Kind("catalogue", "Catalogue", "catalogue --json"),
+    "check": Kind("exports", "CheckedCertificate", "check --json"),
     "experiment": Kind("experiment", "Summarised", "experiment --json"),
     "experiment_status": Kind("experiment", "ExperimentStatus", "experiment --status --json"),
     "export": Kind("exports", "ExportAnswer", "export --json"),

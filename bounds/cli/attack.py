@@ -26,8 +26,6 @@ from bounds.cli.options import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from bounds.answers.attack import Attack, OnlineAttack
-
 
 class Kind(StrEnum):
     """What a rule decides."""
@@ -191,21 +189,7 @@ def attack(
         again = [f"It is judged again by: packproof attack {rule} --kind {kind.value}{by} --from {out} --evaluations 1"]
     if certificate is not None:
         write_certificate(certificate, attack_certificate(worst.case, worst.judged))
-    show(answer, lambda: _text(answer, again), as_json=as_json)
-
-
-def _text(answer: Attack | OnlineAttack, notes: list[str]) -> list[str]:
-    """Return an answer as text, which takes the measure of a sharing rule from the command, and further notes."""
-    from msgspec import convert
-    from msgspec.structs import replace
-
-    from bounds.answers.shared import Made
-    from bounds.cli.made import made
-    from bounds.views.shown import text_of
-
-    origin = made()
-    whole = answer if origin is None else replace(answer, made=convert(origin, Made))
-    return [*text_of(whole), *(f"  {note}" for note in notes)]
+    show(answer, notes=again, as_json=as_json)
 
 
 def _target(text: str | None, evaluations: int | None, time_limit: float) -> Fraction | None:
@@ -247,4 +231,4 @@ def _attack_policy(name: str, how: dict[str, Any], out: Path | None, *, as_json:
         notes.append(
             f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."
         )
-    show(answer, lambda: _text(answer, notes), as_json=as_json)
+    show(answer, notes=notes, as_json=as_json)

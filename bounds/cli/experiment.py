@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import app, progress, show
+from bounds.cli.app import app, print_json, progress, show
 from bounds.cli.options import (
     EngineOption,
     JsonFlag,
@@ -19,6 +19,7 @@ from bounds.cli.options import (
     to_write_or_print,
 )
 from theory.errors import InputError
+from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
@@ -92,7 +93,7 @@ def experiment(
     if numbers == ["list"]:
         refuse_unused({"--allow-code": allow_code}, "--number list, which runs no code")
         names = list(_known_of(grid, "--number list").numbers)
-        show(names, lambda: names, as_json=as_json)
+        print_json(names) if as_json else print_answer("\n".join(names))
         return
     if store is None:
         raise InputError("--store: missing, expected --store FILE: SQLite file, created or continued")
