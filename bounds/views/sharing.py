@@ -39,8 +39,8 @@ def sentence(answer: ANSWERS) -> str:
         runs = _runs_of(answer)
         mechanism, one = next(iter(runs.items()))
         changes, end = many(len(_ends(one)) - 1, "change"), f"{one.time[-1]:g}"
-        under = f"Under {mechanism}" if len(runs) == 1 else f"Under {len(runs)} mechanisms"
-        return f"{under}, after {changes} of the users who are present, {_running_at_end(runs)} at the end, time {end}."
+        after = f"Under {mechanism}, after" if len(runs) == 1 else "After"
+        return f"{after} {changes} of the users who are present, {_running_at_end(runs)} at the end, time {end}."
     said = f"Under {answer.mechanism}, {_running(answer.tasks)}."
     return " ".join([said, *(_of_numeric(answer) if isinstance(answer, NumericShares) else _of_exact(answer))])
 
@@ -127,6 +127,8 @@ def _checked_sentence(answer: CheckedShares) -> str:
 
 def _best_of(answers: Mapping[str, Shares]) -> str:
     """Return which mechanisms are fairest by two numbers, of those that use the whole file; then of the others."""
+    if not answers:
+        raise InputError("mechanisms: expected at least one")
     fitting = {name: one for name, one in answers.items() if one.feasible is not False} or answers
     parts = []
     for words, measure in (("Jain's index", "jain_index"), ("Nash welfare", "nash_welfare")):
@@ -136,7 +138,7 @@ def _best_of(answers: Mapping[str, Shares]) -> str:
     fails = [
         f"{name} fails {', '.join(failing(one.properties))}" for name, one in answers.items() if failing(one.properties)
     ]
-    said = f"Of {many(len(fitting), 'mechanism')}{' whose tasks fit this cluster' * (len(fitting) < len(answers))}, "
+    said = f"Of the mechanisms{' whose tasks fit this cluster' * (len(fitting) < len(answers))}, "
     said += f"{' and '.join(parts)}."
     left_aside = [_left_aside(name, one) for name, one in answers.items() if one.ignored]
     return " ".join([said, *([f"Not satisfied: {'; '.join(fails)}."] if fails else []), *left_aside])
@@ -251,7 +253,8 @@ def _runs_of(answer: InMotion | AllInMotion) -> dict[str, InMotion]:
     """
     runs = {answer.mechanism: answer} if isinstance(answer, InMotion) else answer.mechanisms
     lengths = {len(values) for run in runs.values() for values in _lists_of(run)}
-    if len(lengths) != 1 or 0 in lengths or len({(*run.tasks, *run.present) for run in runs.values()}) != 1:
+    users = {frozenset(names) for run in runs.values() for names in (run.tasks, run.present)}
+    if len(lengths) != 1 or 0 in lengths or len(users) != 1:
         raise InputError("time: expected runs over the same periods and users, with lists of one length")
     return runs
 

@@ -180,7 +180,7 @@ def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp
         together
     )
     assert "they do NOT fit this cluster" in together
-    assert together.startswith("Of 5 mechanisms whose tasks fit this cluster, ")
+    assert together.startswith("Of the mechanisms whose tasks fit this cluster, ")
     assert "?" not in together
 
 
