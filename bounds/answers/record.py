@@ -62,7 +62,9 @@ class Head(NamedTuple):
     """What a reader is told instead of the name of a field, and how its numbers are written.
 
     `digits` are significant; a `share` is written in per cent. Fields by the same keys, which are called `by`, are
-    columns of one table. A field without `words` is not shown. Intervals are cut at the `least` possible value.
+    columns of one table; numbers by two keys are called by both, such as ``user, server``. A field without `words` is
+    not shown. Intervals are cut at the `least` possible value. A text is quoted as messages quote names of a file; one
+    that is `prose` is written as it is.
     """
 
     words: str
@@ -70,6 +72,7 @@ class Head(NamedTuple):
     share: bool = False
     by: str = ""
     least: float = -inf
+    prose: bool = False
 
 
 LINES = "lines"

@@ -10,27 +10,6 @@ from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer, Number
 
 
-class PolicyLine(Answer):
-    """A policy, in one line; `options` are fields of the table ``[simulation]``, which `explained` explains."""
-
-    name: str
-    model: str
-    about: str
-    options: list[str]
-    explained: list[OptionLine]
-
-
-class OptionLine(Answer):
-    """An option of a policy.
-
-    `default` as it stands in a file, null where the policy works it out, or needs a value.
-    """
-
-    name: str
-    default: str | None
-    about: str
-
-
 class SimulatedAnswer(CommandAnswer):
     """What the answers for loss systems and for queues both have."""
 

@@ -27,7 +27,6 @@ from theory.errors import InputError
 
 if TYPE_CHECKING:
     from bounds.adversary.games import Sizes
-    from bounds.answers.attack import Attack, OnlineAttack
 
 
 Rule = Annotated[
@@ -228,7 +227,7 @@ def _search(options: OfRules, sizes: Sizes) -> None:
         again = [f"It is judged again by: packproof attack {options.rule} --kind {kind}{by} {file}"]
     if options.certificate is not None:
         write_certificate(options.certificate, attack_certificate(worst.case, worst.judged))
-    show(answer, lambda: _text(answer, again), as_json=options.as_json)
+    show(answer, notes=again, as_json=options.as_json)
 
 
 def of_policies(options: OfPolicies) -> None:
@@ -250,7 +249,7 @@ def of_policies(options: OfPolicies) -> None:
         notes.append(
             f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."
         )
-    show(answer, lambda: _text(answer, notes), as_json=options.as_json)
+    show(answer, notes=notes, as_json=options.as_json)
 
 
 def _limits(options: Options) -> dict[str, Any]:
@@ -264,20 +263,6 @@ def _limits(options: Options) -> dict[str, Any]:
         "evaluations": options.evaluations,
         "target": target,
     }
-
-
-def _text(answer: Attack | OnlineAttack, notes: list[str]) -> list[str]:
-    """Return an answer as text, which takes the measure of a sharing rule from the command, and further notes."""
-    from msgspec import convert
-    from msgspec.structs import replace
-
-    from bounds.answers.shared import Made
-    from bounds.cli.made import made
-    from bounds.views.shown import text_of
-
-    origin = made()
-    whole = answer if origin is None else replace(answer, made=convert(origin, Made))
-    return [*text_of(whole), *(f"  {note}" for note in notes)]
 
 
 def _warn(line: str) -> None:

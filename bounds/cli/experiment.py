@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import app, progress, show
+from bounds.cli.app import app, print_json, progress, show
 from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
     EngineOption,
@@ -22,6 +22,7 @@ from bounds.cli.options import (
     to_write_or_print,
 )
 from theory.errors import InputError
+from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
@@ -131,7 +132,7 @@ def _mode(given: Any) -> type[Mode]:
 def names(options: Names) -> None:
     """Show what a grid measures."""
     columns = list(_known_of(options.grid, "--number list").numbers)
-    show(columns, lambda: columns, as_json=options.as_json)
+    print_json(columns) if options.as_json else print_answer("\n".join(columns))
 
 
 def held(options: Held) -> None:

@@ -34,24 +34,26 @@ def reproduce(
     interrupted run continues.
     """
     from bounds.results.reproduction import Effort, reproductions
-    from bounds.results.run import ending, listed, listing_lines, reproduce_all
+    from bounds.results.run import ending, listed, reproduce_all
+    from bounds.views.claims import sentence
 
     if level not in ("quick", "full"):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = reproductions(names or ())
     if listing:
-        show([listed(one) for one in chosen], lambda: listing_lines(chosen), as_json=as_json)
+        show([listed(one) for one in chosen], as_json=as_json)
         return
     effort, answers = Effort(level), []
     became: Counter[str] = Counter()
     with progress() as say:
         for done in reproduce_all(chosen, out, effort, again=again, progress=say):
-            answers.append(done.answer(effort))
+            answer = done.answer(effort)
+            answers.append(answer)
             # counted for the last line: computed, or there already
             became[done.status] += 1
             if not as_json:
-                say.print(done.line())
+                say.print(sentence(answer))
     if as_json:
-        show(answers, list, as_json=True)
+        show(answers, as_json=True)
     else:
         print_answer(ending(became, out, again=again))

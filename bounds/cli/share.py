@@ -128,9 +128,8 @@ def _show_shares(
     as_json: bool,
 ) -> None:
     """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
-    from bounds.answers.record import encode
-    from bounds.answers.sharing import AllShares
-    from bounds.views.sharing import allocation_lines, comparison_lines, picture_of_shares
+    from bounds.views.sharing_answers import all_shares_answer
+    from bounds.views.sharing_pictures import picture_of_shares
 
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
@@ -145,14 +144,7 @@ def _show_shares(
         from bounds.certificates.allocation import allocation_certificate
 
         write_certificate(certificate, allocation_certificate(shared, allocations[mechanism]))
-    if mechanism == "all":
-        show(
-            encode(AllShares, mechanism="all", mechanisms=answers),
-            lambda: comparison_lines(answers, shared),
-            as_json=as_json,
-        )
-    else:
-        show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
+    show(all_shares_answer(answers) if mechanism == "all" else answers[mechanism], as_json=as_json)
 
 
 def _mechanisms_named(name: str) -> list[Mechanism]:
@@ -168,7 +160,7 @@ def _divided(
     cluster: Cluster, chosen: list[Mechanism], *, whole: bool, lies: int | None, seed: int
 ) -> tuple[dict[str, Allocation], dict[str, Shares]]:
     """Return the allocation by each mechanism, and the answer with its properties, by name."""
-    from bounds.views.sharing import shares_answer
+    from bounds.views.sharing_answers import shares_answer
     from theory.sharing.allocation import whole_tasks
     from theory.sharing.pooled import judge
     from theory.sharing.properties import Verdict, decide
@@ -202,7 +194,8 @@ def _over_time(
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
     from bounds.answers.record import encode
     from bounds.answers.sharing import AllInMotion
-    from bounds.views.sharing import history_answer, history_lines, picture_of_histories, picture_of_history
+    from bounds.views.sharing_answers import history_answer
+    from bounds.views.sharing_pictures import picture_of_histories, picture_of_history
     from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
 
     schedule = read_schedule(events, cluster)
@@ -214,22 +207,20 @@ def _over_time(
                 histories[one.name] = run_schedule(cluster, schedule, division=one.division)
             else:
                 histories[one.name] = run_at_once(cluster, schedule, one)
-    if mechanism != "all":
-        history = histories[mechanism]
+    answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
+    if mechanism == "all":
         if plot is not None:
-            picture_of_history(history, cluster, plot)
-        show(history_answer(mechanism, history, cluster), lambda: history_lines(history, cluster), as_json=as_json)
+            picture_of_histories(answers, plot)
+        show(encode(AllInMotion, mechanism="all", mechanisms=answers), as_json=as_json)
         return
     if plot is not None:
-        picture_of_histories(histories, cluster, plot)
-    answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
-    lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
-    show(encode(AllInMotion, mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+        picture_of_history(answers[mechanism], plot)
+    show(answers[mechanism], as_json=as_json)
 
 
 def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.sharing import numeric_answer, numeric_lines
+    from bounds.views.sharing_answers import numeric_answer
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
     from theory.sharing.mechanisms import MECHANISMS
@@ -267,13 +258,12 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
             f" {name} came within {reached.value:.1e} of {mechanism.conditions}, not {most:g}: allow more with"
             f" --tolerance {2 * reached.value:.0e}"
         )
-    answer = numeric_answer(allocation, reached, most)
-    show(answer, lambda: numeric_lines(allocation, answer), as_json=as_json)
+    show(numeric_answer(allocation, reached, most), as_json=as_json)
 
 
 def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
-    from bounds.views.sharing import checked_answer, checked_lines
+    from bounds.views.sharing_answers import checked_answer
     from theory.files.clusters import read_allocation, read_cluster, read_prices
 
     assert mechanism.numeric is not None
@@ -287,6 +277,6 @@ def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *
         prices = read_prices(stored, cluster) if mechanism.numeric.has_prices else ()
         violation = mechanism.numeric.violation(cluster, tasks, prices)
     answer = checked_answer(mechanism.name, mechanism.division, violation, most)
-    show(answer, lambda: checked_lines(answer), as_json=as_json)
+    show(answer, as_json=as_json)
     if not answer.valid:
         raise typer.Exit(1)

@@ -42,11 +42,11 @@ class Simulate(Command):
         policies = () if ctx.resilient_parsing else words.get("policies") or ()
         listed = [policy.removesuffix(":list") for policy in policies if policy.endswith(":list")]
         if listed or "list" in policies:
-            from bounds.views.catalogue import policies_answer, policies_lines
+            from bounds.views.catalogue import policies_answer
 
             chosen = [] if "list" in policies else listed
             answer = policies_answer(chosen) if chosen else policies_answer()
-            show(answer, lambda: policies_lines(chosen), as_json=bool(words.get("as_json")))
+            show(answer, as_json=bool(words.get("as_json")))
             raise typer.Exit
         return super().parse_args(ctx, args)
 
@@ -223,9 +223,9 @@ def _policy_or_list(name: str, *, as_json: bool) -> Policy:
         if (
             not names_own_code(name) and not as_json and answer_stream().isatty()
         ):  # a person, who can choose from a list
-            from bounds.views.catalogue import policies_lines
+            from bounds.views.catalogue import policies_answer
 
-            show(None, policies_lines, as_json=False)
+            show(policies_answer(), as_json=False)
         raise
 
 

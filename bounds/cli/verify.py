@@ -105,10 +105,9 @@ def verify(
 def _list(chosen: list[str], *, as_json: bool) -> None:
     """List claims without checking them."""
     from bounds.results import claims
-    from bounds.views.claims import listed, listing_lines
+    from bounds.views.claims import listed
 
-    loaded = claims(chosen)
-    show([listed(claim) for claim in loaded], lambda: listing_lines(loaded), as_json=as_json)
+    show([listed(claim) for claim in claims(chosen)], as_json=as_json)
 
 
 def _cover(chosen: list[str], *, as_json: bool) -> None:
@@ -116,17 +115,17 @@ def _cover(chosen: list[str], *, as_json: bool) -> None:
     from bounds.claims import PAPERS
     from bounds.results import claims
     from bounds.results.statements import coverage
-    from bounds.views.claims import coverage_lines, covered
+    from bounds.views.claims import covered
 
     of = {identity.partition("/")[0] for identity in chosen}
-    statements = coverage(claims(chosen), tuple(one for one in PAPERS if one in of))
-    show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
+    show(covered(coverage(claims(chosen), tuple(one for one in PAPERS if one in of))), as_json=as_json)
 
 
 def _check(chosen: list[str], level: Level, engine: str, *, as_json: bool) -> list[Checked]:
     """Check claims, and show each as it is checked; with --json all of them at the end."""
     from bounds.results import verify_all
-    from bounds.views.claims import ending, summary_lines, verdict_lines, verified
+    from bounds.views.claims import as_checked, ending, summary, verified
+    from bounds.views.shown import written
 
     outcomes: list[Checked] = []
     begin = time.perf_counter()
@@ -135,13 +134,13 @@ def _check(chosen: list[str], level: Level, engine: str, *, as_json: bool) -> li
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
             if not as_json:
-                report.print("\n".join(verdict_lines(checked)))
+                report.print(as_checked(checked))
     # checks end in any order; the answer has the order of the papers
     outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
     if as_json:
-        show([verified(checked) for checked in outcomes], list, as_json=True)
+        show([verified(checked) for checked in outcomes], as_json=True)
     else:
-        print_answer("\n".join(("", *summary_lines(outcomes))))
+        print_answer("\n".join(("", *written(summary(outcomes)))))
         print_answer(f"{ending(outcomes)}, {time.perf_counter() - begin:.1f} s")
     return outcomes
 
@@ -150,13 +149,13 @@ def _ask(chosen: list[str], given: list[str], *, as_json: bool) -> None:
     """Ask one claim about a reader's numbers; status 1 where what is printed does not come out."""
     from bounds.results import claims
     from bounds.results.asked import ask
-    from bounds.views.claims import asked, asked_lines
+    from bounds.views.claims import asked
 
     if len(chosen) != 1:
         raise InputError(f"--with: expected one claim, got {len(chosen)}")
     (claim,) = claims(chosen)
     answer = asked(claim, *ask(claim, given))
-    show(answer, lambda: asked_lines(answer, claim.statement), as_json=as_json)
+    show(answer, as_json=as_json)
     if answer.holds is False:
         raise typer.Exit(1)
 
@@ -177,12 +176,13 @@ def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> 
     """Draw what shows these claims (`packproof reproduce`), and say how many have no picture."""
     from bounds.results.reproduction import Effort, reproductions
     from bounds.results.run import reproduce_all
+    from bounds.views.claims import sentence
 
     chosen = [one for one in reproductions() if set(one.claims) & set(identities)]
     with progress() as say:
         for done in reproduce_all(chosen, folder, Effort(level), progress=say):
             if not as_json:
-                say.print(done.line())
+                say.print(sentence(done.answer(Effort(level))))
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:

@@ -22,10 +22,10 @@ from bounds.views.simulation import (
     chart_over_time,
     curve_of,
     doubts,
+    notes_of_start,
     quantiles_of,
     references,
     simulation_answer,
-    start_lines,
 )
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
@@ -198,7 +198,7 @@ def _notes(answer: Compared) -> list[str]:
     if alone:
         none = "; differences have none" if answer.replications == 1 else ""
         lines.append(f"one replication of {', '.join(alone)}: intervals are by batches of time{none}")
-    return [*lines, *start_lines(first)]
+    return [*lines, *notes_of_start(first)]
 
 
 def _tables_by_type(answer: Compared) -> list[Table]:

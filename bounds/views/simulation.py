@@ -280,7 +280,7 @@ def notes(answer: Simulated) -> list[str]:
             lines.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
     if answer.replications == 1:
         lines.append("one replication: intervals are by batches of time")
-    return [*lines, *start_lines(answer)]
+    return [*lines, *notes_of_start(answer)]
 
 
 def _log(answer: Simulated) -> Table:
@@ -315,7 +315,7 @@ def quantiles_of(delay: Delay) -> dict[str, Number]:
     return {"95 %": Number(delay.p95, delay.p95_ci95), "99 %": Number(delay.p99, delay.p99_ci95)}
 
 
-def start_lines(answer: Simulated) -> list[str]:
+def notes_of_start(answer: Simulated) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
     lines = []
     if trace := answer.trace:

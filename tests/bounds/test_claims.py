@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Level, Outcome, Refutes, Verdict
+from bounds.claims import PAPERS, REGISTRY, Checked, Level, Outcome, Refutes, Verdict, numbers_of
 from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from bounds.results import _checked, claims, modules, verify
-from bounds.results.statements import coverage, numbers_of
+from bounds.results.statements import coverage
+from bounds.views.claims import as_checked, covered, sentence
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 
@@ -150,10 +151,29 @@ def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--coverage", "--paper", "throughput"]) == 0
     text = capsys.readouterr().out
     assert "prop-2-epsilon" in text
-    last = text.splitlines()[-1]
-    assert last.startswith("claims by verdict, on record: ")
+    *_, last = text.partition("claims by verdict, on record\n")
     assert sum(map(int, re.findall(r"\d+", last))) == len(claims(paper="throughput"))
     assert "autoscaling" not in text
+
+
+def test_the_sentence_of_coverage_counts_the_numbered_statements() -> None:
+    found = coverage(claims(), PAPERS)
+    numbered = [row for row in found if row.numbered]
+    checkable = sum(any(claim.verdict is not Verdict.skipped for claim in row.claims) for row in numbered)
+    skipped = sum(bool(row.claims) for row in numbered) - checkable
+    assert sentence(covered(found)) == (
+        f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
+        f"{skipped} only one that is skipped."
+    )
+
+
+def test_a_checked_claim_is_shown_with_all_of_its_words() -> None:
+    for claim in (one for one in claims() if one.verdict is Verdict.skipped or one.proof or one.theorems):
+        checked = Checked(claim, Outcome("what came out", None if claim.evidence is None else True), 1.25)
+        shown = as_checked(checked)
+        for words in (claim.id, claim.source, claim.statement, claim.printed, "what came out", "1.25", *claim.theorems):
+            assert words in shown, claim.id
+        assert not claim.proof or f"docs/explanation/{claim.proof}" in shown
 
 
 def test_statements_named_by_a_source() -> None:

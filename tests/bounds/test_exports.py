@@ -12,16 +12,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 
 from bounds import checker
+from bounds.answers import schema
+from bounds.answers.exports import CheckedCertificate
 from bounds.certificates import assignment_certificate, region_certificate
 from bounds.cli import run
 from bounds.exports import FORMATS, Exported, export
 from bounds.exports.document import certificate_of
 from bounds.exports.programs import Program, programs_of
 from bounds.testing import explicit_instances, instances
+from bounds.views.exports import tables
 from tests.foreign.certificates import allocations, assignments, regions, throughputs
 from theory.errors import InputError, TooLargeError
 from theory.greedy import solve
@@ -367,6 +371,35 @@ _SAMPLE = [assignments()[0], assignments()[4], regions()[2], throughputs()[1], a
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_certificate_proves_is_shown_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof = tmp_path / "c.json"
+    document = regions()[0]
+    proof.write_text(json.dumps(document))
+    assert run(["check", str(proof), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("check"))
+    assert run(["check", str(proof)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("The certificate is valid: its evidence proves all values that it claims.\n")
+    intensity = answer["claims"]["traffic_intensity"]
+    assert re.search(rf"traffic intensity +{re.escape(intensity)}\n", shown)
+    assert re.search("[a-z]_[a-z]", shown.partition("\nmade by")[0]) is None
+    proof.write_text(json.dumps({**document, "digest": "0"}))
+    assert run(["check", str(proof)]) == 1
+    assert capsys.readouterr().out.startswith("The certificate is refused: the digest does not belong to the document.")
+
+
+def test_names_of_a_certificate_imitate_nothing() -> None:
+    claims = {"tasks": {"a\nvalid": "1", "servers": "2"}, "facets": [1, 2], "supportable": True}
+    (table,) = tables(CheckedCertificate(valid=True, reason=None, claims=claims))
+    assert table.rows == [
+        ["facets", "2 of them"],
+        ["the servers carry the workload", "yes"],
+        ['tasks, "a\\nvalid"', "1"],
+        ["tasks, servers", "2"],
+    ]
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -257,19 +257,22 @@ def test_notebooks_show_names_as_they_are(figures: list[Figure]) -> None:
     from matplotlib import rc_context, rcParams
 
     from bounds.views.notebook import html
+    from theory.files.clusters import parse_cluster
     from theory.files.instances import parse_instance
     from theory.greedy.optimal import solve
     from theory.region.facets import region_facets
+    from theory.sharing.maxmin import drf
 
     instance = parse_instance(hostile_instance(2), "hostile")
     with rc_context({"text.usetex": True, "text.parse_math": True, "lines.linewidth": 20.0}):
         before = dict(rcParams)
-        for result in (solve(instance), region_facets(instance)):
+        users = {"server": [{"name": "s", "capacity": {"cpu": 2}}], "user": [{"name": "$5_a_$", "demand": {"cpu": 1}}]}
+        for result in (drf(parse_cluster(users)), solve(instance), region_facets(instance)):
             assert "<img" in (html(result) or "")
         assert dict(rcParams) == before
-    assert len(figures) == 2
+    assert len(figures) == 3
     assert any("$5_a_$" in text for text in texts_of(figures[0]))
-    assert all(line.get_linewidth() < 5 for line in figures[1].axes[0].get_lines())
+    assert all(line.get_linewidth() < 5 for line in figures[2].axes[0].get_lines())
 
 
 SETTINGS = """
