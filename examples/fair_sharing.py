@@ -22,7 +22,7 @@ def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
     shared = google_cluster(data, users) if data.exists() else table_4()
     allocations = {name: mechanism(shared) for name, mechanism in MECHANISMS.items()}
     answers = {
-        name: shares_answer(allocation, decide(allocation), whole_tasks(allocation))
+        name: shares_answer(allocation, decide(allocation), whole_tasks(allocation), MECHANISMS[name].ignored(shared))
         for name, allocation in allocations.items()
     }
     print("\n".join(text_of(all_shares_answer(answers))))

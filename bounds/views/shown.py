@@ -20,7 +20,7 @@ from msgspec.structs import fields as fields_of
 
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.views.panels import Panel
-from bounds.views.tables import aligned
+from bounds.views.tables import INDENT, aligned
 from bounds.views.text import short, with_interval
 from theory.doors import imported
 from theory.errors import quoted
@@ -93,7 +93,7 @@ def written(table: Table) -> list[str]:
     rows, more = table.rows[:most], len(table.rows) - most
     has_head = any(table.head)
     lines = aligned([table.head, *rows] if has_head else rows, right=right, head=has_head)
-    return [*(f"  {line}" for line in lines), *([f"  and {more:,} more"] if more > 0 else [])]
+    return [*(" " * INDENT + line for line in lines), *([f"  and {more:,} more"] if more > 0 else [])]
 
 
 # ---- the fields of a class as a reader sees them ---------------------------------------------------------------------
