@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
-from bounds.claims import WithoutData
+from bounds.claims import Level, WithoutData
 from bounds.cli import run
-from bounds.results.reproduction import Effort, about_bands, modules, reproductions
+from bounds.results.reproduction import about_bands, modules, reproductions
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
@@ -28,10 +28,10 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 def test_results(identity: str) -> None:
     (result,) = reproductions([identity])
     try:
-        panels = result.compute(**result.parameters[Effort.tiny])
+        panels = result.compute(**result.parameters[Level.tiny])
     except WithoutData as reason:
         pytest.skip(str(reason))
-    assert not faults(picture(result, panels, Effort.tiny))
+    assert not faults(picture(result, panels, Level.tiny))
     titles = [panel.title for panel in panels]
     assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
 
