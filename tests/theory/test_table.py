@@ -7,10 +7,12 @@ import gzip
 import io
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,8 @@ from hypothesis import strategies as st
 from theory.errors import InputError, TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, NUMBERS, SERIAL
-from theory.files.columns import Cells, Columns, Times, dates, decimals, pack, read_columns, scaled
+from theory.files.columns import Cells, dates, decimals, pack, scaled
+from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, Column, Format, Records, Times, absent
 from theory.files.table import BLOCK, LINES, LOOK, header_of_table, opened
 
 ROWS = [["a", "0", "1.5"], ["b c", "20", "2"], ["é", "300", ".25"]]
@@ -198,7 +201,7 @@ NUMBERED = st.tuples(st.datetimes(datetime(1980, 1, 1), datetime(2110, 1, 1)), s
 )).map(lambda pair: pair[0].strftime(pair[1]))  # fmt: skip
 
 
-def outcome(read_cell, text: str) -> object:  # type: ignore[no-untyped-def]
+def outcome(read_cell: Callable[[str], Any], text: str) -> Any:
     try:
         return read_cell(text)
     except ValueError as error:
@@ -243,8 +246,8 @@ def check(texts: list[str], times: Times, unit: Fraction) -> None:
     """Compare a column with its cells: the values, or the message of a cell that is refused."""
     expected = [outcome(lambda text: exact.moment(text, unit, times.written), text) for text in texts]
     expected = [one if isinstance(one, str) or one[1] == times.form else "another form" for one in expected]
-    columns = columns_of(texts)
-    rows = np.ones(len(texts), bool)
+    columns = records_of(texts, MOMENT)
+    rows = columns.rows
     if any(isinstance(one, str) for one in expected):
         with pytest.raises(InputError, match="expected"):
             times.read(columns, "x", rows, unit)
@@ -253,11 +256,13 @@ def check(texts: list[str], times: Times, unit: Fraction) -> None:
     assert found == [0 if isinstance(one, str) else one[0] for one in expected], "rows left out are not read"
 
 
-def columns_of(texts: list[str]) -> Columns:
+def records_of(texts: list[str], quantity: str = AMOUNT) -> Records:
     cells = Cells()
     cells.add(texts[:3])
     cells.add(texts[3:])
-    return Columns(Path("t.csv"), ("x",), 1, np.arange(2, len(texts) + 2), {"x": cells})
+    column = Column("x", quantity)
+    lines, rows = np.arange(2, len(texts) + 2), np.ones(len(texts), bool)
+    return Records(Path("t.csv"), ("x",), 1, lines, {"x": column}, {"x": "x"}, {"x": cells}, rows)
 
 
 @settings(max_examples=40)
@@ -265,8 +270,9 @@ def columns_of(texts: list[str]) -> Columns:
 def test_distinct_cells_come_in_the_order_of_their_first_rows(texts: list[str], data: st.DataObject) -> None:
     texts = [text.replace("\0", "") for text in texts] * data.draw(st.integers(1, 4))
     rows = np.array(data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))), bool)
-    columns = columns_of(texts)
-    found, codes = columns.words("x", rows)
+    columns = records_of(texts)
+    columns.rows = rows
+    found, codes = columns.words("x", str)
     stripped = [text.strip() for text in texts]
     assert [columns.text("x", i) for i in range(len(texts))] == stripped
     chosen = [text for text, is_chosen in zip(stripped, rows, strict=True) if is_chosen]
@@ -281,42 +287,74 @@ def test_distinct_cells_come_in_the_order_of_their_first_rows(texts: list[str], 
 @given(st.lists(st.decimals(0, 1000, places=3).map(str) | st.integers(0, 99).map(str), min_size=1), UNITS)
 def test_amounts_are_whole_numbers_of_their_largest_unit(texts: list[str], factor: Fraction) -> None:
     texts = [*texts, *(f"{i}.5" for i in range(70))] if len(texts) % 2 else texts
-    found, unit = columns_of(texts).amounts(
-        "x", np.ones(len(texts), bool), lambda text: exact.nonnegative(text) * factor
-    )
+    found, unit = records_of(texts).amounts("x", lambda text: exact.nonnegative(text) * factor)
     assert [n * unit for n in found.tolist()] == [Fraction(text) * factor for text in texts]
     assert np.gcd.reduce(found) in (0, 1)
 
 
+@given(st.lists(st.sampled_from(["a", "b", "", "ü", " a", "c" * 70]) | st.integers(0, 30).map(str)))
+def test_cells_that_repeat_are_counted(texts: list[str]) -> None:
+    found = [text.strip() for text in texts if text.strip() not in ("", "b")]
+    cells = records_of(texts).cells["x"]
+    assert cells.repeated(lambda text: text in ("", "b")) == len(found) - len(set(found))
+
+
 def test_an_amount_that_is_refused_names_its_row() -> None:
-    columns = columns_of([*(f"{i}.5" for i in range(70)), "x", "x"])
+    columns = records_of([*(f"{i}.5" for i in range(70)), "x", "x"])
     with pytest.raises(InputError, match=r"^t\.csv:72: x: expected a number, got 'x'"):
-        columns.amounts("x", np.ones(72, bool), exact.nonnegative)
-    columns.amounts("x", np.arange(72) < 70, exact.nonnegative)
+        columns.amounts("x", exact.nonnegative)
+    columns.rows = np.arange(72) < 70
+    columns.amounts("x", exact.nonnegative)
     with pytest.raises(TooLargeError, match="fewer digits"):
-        columns_of(["1e30", "1e-30"]).amounts("x", np.ones(2, bool), exact.nonnegative)
+        records_of(["1e30", "1e-30"]).amounts("x", exact.nonnegative)
 
 
 def test_the_first_row_tells_the_form_of_times() -> None:
-    times = Times()
     day = datetime(2026, 5, 1, tzinfo=UTC)
     texts = [(day + timedelta(seconds=i)).strftime("%Y-%m-%dT%H:%M:%SZ") for i in range(50)]
-    assert np.diff(times.read(columns_of(texts), "x", np.ones(50, bool))).tolist() == [10**6] * 49
-    assert times.form == exact.ZONED
+    found = records_of(texts, MOMENT)
+    assert np.diff(found["x"]).tolist() == [10**6] * 49
+    assert found.times.form == exact.ZONED
     with pytest.raises(InputError, match=r"^t\.csv:3: x: expected a time with a zone, as in the rows before, got '5'"):
-        times.read(columns_of([texts[0], "5"]), "x", np.ones(2, bool))
+        records_of([texts[0], "5"], MOMENT)["x"]
 
 
-def test_a_table_is_read_by_its_columns(tmp_path: Path) -> None:
+FORMAT = Format(
+    "a table of a test",
+    (Column("id", WHOLE, ("number",)), Column("stay", DURATION, unit=Fraction(1, 1000)), Column("word")),
+    needed=("number", "stay"),
+    drop={"without a word": absent("word")},
+    derive={"twice": lambda found: 2 * found["id"]},
+)
+
+
+def test_a_format_is_read_by_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("a,b,c\n1,x,2\n\n3,y,4\n")
-    with opened(path) as table:
-        table.expect_columns(["a", "c"])
-        columns = read_columns(table, ["c", "a"])
-    assert columns.lines.tolist() == [2, 4]
-    assert columns.whole("a", np.ones(2, bool)).tolist() == [1, 3]
-    with (
-        opened(path) as table,
-        pytest.raises(InputError, match=r":1: d: expected a column of this name, found a, b, c"),
-    ):
-        table.expect_columns(["d"])
+    path.write_text("other,stay,number,word\nx,2,1,a\n\ny,?,3,\nz,0.5,4,b\n")
+    found = FORMAT.read(path)
+    assert FORMAT.tells(header_of_table(path))
+    assert not FORMAT.tells(["number"])
+    with pytest.raises(InputError, match=r"t\.csv:4: stay: expected a number, got '\?'"):
+        found["stay"]
+    assert found.leave_out(FORMAT.drop) == {"without a word": 1}
+    assert found["stay"].tolist() == [2000, 0, 500], "a row that is left out is not read"
+    assert (found.lines.tolist(), found["id"].tolist()) == ([2, 4, 5], [1, 0, 4])
+    assert found["twice"].tolist() == [2, 0, 8]
+    with pytest.raises(InputError, match=r"t\.csv:2: number: no"):
+        found.fail(0, "id", "no")
+    path.write_text("number,stay\n1,2\n")
+    with pytest.raises(InputError, match=r":1: word: expected a column of this name, found number, stay"):
+        FORMAT.read(path)
+
+
+def test_rows_are_dropped_and_counted_by_reason() -> None:
+    found = records_of(["a", "b", "c", "d"])
+    found.drop(np.array([False, True, False, False]), "of the second kind", "x", "no second kind")
+    found.drop(
+        np.array([True, True, False, False]), "of the first kind", "x", lambda row: f"not {found.text('x', row)}"
+    )
+    assert found.dropped.notes == ["2 rows that never ran dropped: 1 of the first kind, 1 of the second kind"]
+    assert found.rows.tolist() == [False, False, True, True]
+    with pytest.raises(InputError, match=r"^t\.csv:2: x: not a$"):
+        found.dropped.refuse_many(Path("t.csv"), 2, strict=True)
+    found.dropped.refuse_many(Path("t.csv"), 2, strict=False)

@@ -1,8 +1,7 @@
-"""Whole columns of a table: read at once where cells are written as most are, cell by cell where they are not.
+"""The cells of whole columns, and readers of all of them at once: plain decimal numbers, and usual dates.
 
-A reader of columns must agree with the reader of cells (`theory.files.cells`): it takes plain decimal numbers and usual
-dates, and leaves every other cell to that one. Distinct cells are read once. Which line a cell stands in is looked up
-when something is wrong with it.
+These readers tell which cells they know, and leave the others to the reader of single cells (`theory.files.cells`),
+with which they must agree. Distinct cells are read once.
 """
 
 from __future__ import annotations
@@ -11,19 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from math import gcd
-from pathlib import Path
-from typing import NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import TooLargeError
-from theory.files import cells as exact
-from theory.files.cells import COMPACT, DAY, FARTHEST, LOCAL, MICROSECONDS, NUMBERS, SERIAL, SPREADSHEET, YEARS, ZONED
-from theory.files.table import LOOK, Table, fail
-from theory.numbers import to_integers
+from theory.files.cells import FARTHEST, MICROSECONDS, YEARS
+from theory.files.table import LOOK
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -32,8 +24,6 @@ Packed = NDArray[np.bytes_]
 
 WIDEST = 64
 """Most characters of cells that are read together."""
-
-T = TypeVar("T")
 
 
 # ---- cells of a column -----------------------------------------------------------------------------------------------
@@ -135,6 +125,20 @@ class Cells:
             codes.append(np.array([*found, -1], np.int64)[which])
         return list(numbers), np.concatenate(codes) if codes else np.zeros(0, np.int64)
 
+    def repeated(self, is_none: Callable[[str], bool]) -> int:
+        """Return the number of rows whose cell an earlier row has, but for cells of a kind."""
+        marks = []  # equal cells have equal ones
+        for block, places, which in self.parts(np.ones(len(self), bool)):
+            packed = block.packed
+            cells = [block.texts[i].encode() for i in places] if packed is None else packed[places].tolist()
+            marks.append(np.fromiter(map(hash, cells), np.int64, len(cells))[which])
+        every = np.concatenate(marks) if marks else np.zeros(0, np.int64)
+        _, back, counts = np.unique(every, return_inverse=True, return_counts=True)
+        perhaps = counts[back.reshape(-1)] > 1
+        texts, codes = self.distinct(perhaps)
+        times = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
+        return sum(count - 1 for text, count in zip(texts, times, strict=True) if not is_none(text))
+
     def where(self, is_such: Callable[[str], bool], rows: Flags, *, is_no_number: bool = False) -> Flags:
         """Return which of the chosen rows have a cell of a kind; if it is no number, those are not looked at."""
         known: dict[str, bool] = {}
@@ -199,6 +203,12 @@ def decimals(packed: Packed) -> Decimals:
     return Decimals(np.where(known, digits, 0).astype(np.int64), after, known)
 
 
+def whole_numbers(packed: Packed) -> tuple[Integers, Flags]:
+    """Read cells that are digits alone."""
+    numbers = decimals(packed)
+    return numbers.digits, numbers.known & (np.char.find(packed, b".") < 0)
+
+
 def scaled(numbers: Decimals, factor: Fraction, less: int = 0) -> tuple[Integers, Flags]:
     """Return numbers less `less`, times a factor, rounded to whole ones, halves to even; and which are known."""
     values, known = np.zeros(len(numbers.digits), np.int64), numbers.known.copy()
@@ -255,6 +265,18 @@ def dates(packed: Packed, *, is_compact: bool = False) -> tuple[Integers, Flags,
     return values, zoned, known
 
 
+def look_like_dates(packed: Packed) -> Flags:
+    """Return which cells are dates rather than numbers or words, by their first signs (`cells.is_date`)."""
+    signs = _signs(packed)
+    is_digit = (signs >= 48) & (signs <= 57)
+    has_line, has_letter = np.zeros(len(packed), bool), np.zeros(len(packed), bool)
+    if signs.shape[1] > 4:
+        has_line = is_digit[:, :4].all(axis=1) & (signs[:, 4] == ord("-"))
+    if signs.shape[1] > 8:
+        has_letter = is_digit[:, :8].all(axis=1) & ((signs[:, 8] == ord("T")) | (signs[:, 8] == ord("t")))
+    return has_line | has_letter
+
+
 def _of_layout(signs: NDArray[np.uint8], layout: str) -> Flags:
     """Return which cells have digits where a layout has 0, and its other signs."""
     wanted = np.frombuffer(layout.encode(), np.uint8)
@@ -289,216 +311,3 @@ def _moments(signs: NDArray[np.uint8], parts: re.Match[str], years: tuple[int, i
         known &= (hours < 24) & (minutes < 60)
         seconds -= (hours * 3600 + minutes * 60) * (-1 if parts["sign"] == "-" else 1)
     return seconds * MICROSECONDS + part, known
-
-
-# ---- columns ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a table, and where its rows stand.
-
-    Attributes
-    ----------
-    place : Path
-    header : tuple of str
-        Of the whole table.
-    first : int
-        The line of the header.
-    lines : int64[n]
-    cells : dict of str to Cells
-        The columns that were asked for, by their header.
-    notes : tuple of str
-        What was told of the form of the table, and left out.
-    """
-
-    place: Path
-    header: tuple[str, ...]
-    first: int
-    lines: Integers
-    cells: dict[str, Cells]
-    notes: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.lines)
-
-    def fail(self, row: int, name: str, problem: str) -> NoReturn:
-        """Raise the one error line of a cell."""
-        fail(self.place, int(self.lines[row]), name, problem)
-
-    def text(self, name: str, row: int) -> str:
-        """Return a cell as it is in the file, without the space around it."""
-        return self.cells[name][row]
-
-    def words(self, name: str, rows: Flags, read: Callable[[str], object] | None = None) -> tuple[list[str], Integers]:
-        """Return the distinct cells of chosen rows and which each has (-1: none); `read` refuses others."""
-        texts, codes = self.cells[name].distinct(rows)
-        if read is not None:
-            self.values(name, texts, codes, read)
-        return texts, codes
-
-    def values(self, name: str, texts: Sequence[str], codes: Integers, read: Callable[[str], T]) -> list[T]:
-        """Read distinct cells; one that is refused is told with its first row."""
-        values = []
-        for i, text in enumerate(texts):
-            try:
-                values.append(read(text))
-            except ValueError as error:
-                self._refuse(int(np.argmax(codes == i)), name, error)
-        return values
-
-    def _refuse(self, row: int, name: str, error: ValueError) -> NoReturn:
-        self.fail(row, name, str(error))
-
-    def integers(
-        self,
-        name: str,
-        rows: Flags,
-        together: Callable[[Packed], tuple[Integers, Flags]],
-        read: Callable[[str], int],
-    ) -> Integers:
-        """Read chosen rows of a column as whole numbers, 0 for the others.
-
-        `together` reads many cells, and tells which of them it knows; `read` reads one, and must agree with it.
-        """
-        parts, begin = [], 0
-        known_texts: dict[str, int] = {}
-        for block, places, which in self.cells[name].parts(rows):
-            values, known = np.zeros(len(places) + 1, np.int64), np.zeros(len(places), bool)
-            if block.packed is not None and len(places):
-                values[:-1], known = together(block.packed[places])
-            for i in np.flatnonzero(~known).tolist():
-                text = block.text(int(places[i]))
-                try:
-                    values[i] = known_texts[text] if text in known_texts else read(text)
-                except ValueError as error:
-                    self._refuse(begin + int(np.argmax(which == i)), name, error)
-                known_texts[text] = int(values[i])
-            values[-1] = 0
-            parts.append(values[which])
-            begin += len(which)
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
-
-    def whole(self, name: str, rows: Flags, read: Callable[[str], int] = exact.whole) -> Integers:
-        """Read whole numbers of at least 0."""
-
-        def together(packed: Packed) -> tuple[Integers, Flags]:
-            numbers = decimals(packed)
-            # without a point, of which no sign is left where it is the last
-            return numbers.digits, numbers.known & (np.char.find(packed, b".") < 0)
-
-        return self.integers(name, rows, together, read)
-
-    def ticks(self, name: str, rows: Flags, unit: Fraction = Fraction(1)) -> Integers:
-        """Read times in units of so many seconds as whole microseconds."""
-        return self.integers(
-            name, rows, lambda packed: scaled(decimals(packed), unit * MICROSECONDS), partial(exact.ticks, unit=unit)
-        )
-
-    def amounts(self, name: str, rows: Flags, read: Callable[[str], Fraction]) -> tuple[Integers, Fraction]:
-        """Read amounts exactly, as whole numbers of their largest common unit, 0 for rows that are not chosen.
-
-        Raises
-        ------
-        TooLargeError
-            Numbers with more digits in all than a machine word has.
-        """
-        texts, codes = self.cells[name].distinct(rows)
-        found = self._plain_amounts(name, texts, codes, read)
-        if found is None:
-            whole, unit = to_integers(self.values(name, texts, codes, read))
-        else:
-            whole, unit = found
-        if max(whole, default=0) >= FARTHEST:
-            raise TooLargeError(f"{self.place}: {name}: expected numbers with fewer digits in all: round them")
-        return np.array([*whole, 0], np.int64)[codes], unit
-
-    def _plain_amounts(
-        self, name: str, texts: Sequence[str], codes: Integers, read: Callable[[str], Fraction]
-    ) -> tuple[list[int], Fraction] | None:
-        """Return many plain numbers as whole ones and their unit; None if there are few, or others."""
-        packed = pack(texts) if len(texts) > WIDEST else None
-        if packed is None:
-            return None
-        numbers = decimals(packed)
-        if not numbers.known.all() or not numbers.digits.any():
-            return None
-        one = int(np.argmax(numbers.digits > 0))  # how its reader reads one, it reads all
-        (value,) = self.values(name, texts[one : one + 1], codes - one, read)
-        factor = value / Fraction(int(numbers.digits[one]), 10 ** int(numbers.after[one]))
-        most = int(numbers.after.max())
-        whole = [n * 10 ** (most - p) for n, p in zip(numbers.digits.tolist(), numbers.after.tolist(), strict=True)]
-        divisor = gcd(*whole)
-        return [n // divisor for n in whole], factor * divisor / 10**most
-
-
-@dataclass
-class Times:
-    """How the moments of a table are read: all of one form, which the first of them tells.
-
-    Attributes
-    ----------
-    written : str
-        `COMPACT` or `SERIAL` for numbers that are dates.
-    form : str
-        `NUMBERS`, `ZONED` or `LOCAL`; empty until the first is read.
-    """
-
-    written: str = ""
-    form: str = ""
-
-    def read(self, columns: Columns, name: str, rows: Flags, unit: Fraction = Fraction(1)) -> Integers:
-        """Read moments, dates or numbers in units of so many seconds, as whole microseconds."""
-        if not self.form and rows.any():
-            row = int(np.argmax(rows))
-            (_, self.form), *_ = columns.values(
-                name, [columns.text(name, row)], np.where(np.arange(len(rows)) == row, 0, -1),
-                partial(exact.moment, unit=unit, written=self.written),
-            )  # fmt: skip
-        return columns.integers(name, rows, partial(self._together, unit=unit), partial(self._one, unit=unit))
-
-    def _together(self, packed: Packed, unit: Fraction) -> tuple[Integers, Flags]:
-        if self.form == NUMBERS:
-            return scaled(decimals(packed), unit * MICROSECONDS)
-        values, zoned, known = dates(packed)
-        known &= zoned == (self.form == ZONED)
-        if self.form == LOCAL and self.written and not known.all():
-            others, are_known = _written(packed, self.written)
-            return np.where(known, values, others), known | are_known
-        return values, known
-
-    def _one(self, text: str, unit: Fraction) -> int:
-        value, form = exact.moment(text, unit, self.written)
-        if form != self.form:
-            raise ValueError(f"expected {self.form}, as in the rows before, got {text[:40]!r}")
-        return value
-
-
-def _written(packed: Packed, written: str) -> tuple[Integers, Flags]:
-    """Read dates that are written as numbers; 0 is left to the reader of cells."""
-    if written == COMPACT:
-        values, _, known = dates(packed, is_compact=True)
-        return values, known
-    assert written == SERIAL
-    numbers = decimals(packed)
-    values, known = scaled(numbers, Fraction(DAY), SPREADSHEET)
-    return values * 1000, known & (numbers.digits > 0) & (values < FARTHEST // 1000)
-
-
-def read_columns(table: Table, names: Sequence[str]) -> Columns:
-    """Read the rest of a table, of which these columns are wanted."""
-    chosen = {name: (table.header.index(name), Cells()) for name in dict.fromkeys(names)}
-    lines: list[Integers] = []
-    for numbers, rows in table.blocks():
-        for at, cells in chosen.values():
-            cells.add([row[at] for row in rows])
-        lines.append(np.asarray(numbers, np.int64))
-    return Columns(
-        table.place,
-        table.header,
-        table.first,
-        np.concatenate(lines) if lines else np.zeros(0, np.int64),
-        {name: cells for name, (_, cells) in chosen.items()},
-        tuple(table.notes),
-    )
