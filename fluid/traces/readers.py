@@ -49,15 +49,15 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     except InputError:
         refuse_other_kinds(Path(path))
         raise
-    if "submit_us" in first:
+    if google.ATTEMPTS.tells(first):
         return google.read_google_table(path, strict=strict)
     if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
         return alibaba.read_alibaba(path, strict=strict)
-    if google.is_google_2019(first):
+    if google.INSTANCE_EVENTS.tells(first):
         return google.read_google_2019(path, strict=strict)
     if alibaba.is_alibaba_2018(first):
         return alibaba.read_alibaba_2018(path, strict=strict)
-    if len(first) == len(google.EVENTS) and first[0].isdigit():
+    if len(first) == len(google.EVENTS.header) and first[0].isdigit():
         return google.read_google_events(path, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()

@@ -5,13 +5,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.traces.model import Trace
+from theory.errors import TooLargeError
+from theory.files.cells import FARTHEST
+from theory.numbers import to_integers
 
 Integers = NDArray[np.int64]
+
+Amounts = tuple[Integers, Fraction]
+"""Whole numbers, and what a unit of them stands for."""
+
+
+def in_largest_units(amounts: Amounts) -> Amounts:
+    """Return amounts as whole numbers of their largest common unit.
+
+    Examples
+    --------
+    >>> numbers, unit = in_largest_units((np.array([500, 1500]), Fraction(1, 1000)))
+    >>> numbers.tolist(), unit
+    ([1, 3], Fraction(1, 2))
+    """
+    numbers, unit = amounts
+    divisor = int(np.gcd.reduce(numbers)) if len(numbers) else 0
+    return (numbers // divisor, unit * divisor) if divisor else (numbers, Fraction(1))
+
+
+def joined(parts: Sequence[Amounts], path: Path, name: str) -> Amounts:
+    """Return the amounts of several tables in their largest common unit.
+
+    Raises
+    ------
+    TooLargeError
+        Numbers with more digits in all than a machine word has.
+    """
+    factors, unit = to_integers([unit for _, unit in parts])
+    exact = [
+        number * factor for (numbers, _), factor in zip(parts, factors, strict=True) for number in numbers.tolist()
+    ]
+    if max(exact, default=0) >= FARTHEST:
+        raise TooLargeError(f"{path}: {name}: expected numbers with fewer digits in all: round them")
+    return in_largest_units((np.array(exact, np.int64), unit))
 
 
 @dataclass
@@ -24,7 +62,7 @@ class Tasks:
         Microseconds.
     outcome, attempt, label, line : int64[n]
         As in `fluid.traces.model.Trace`.
-    demand : dict of str to (int64[n], Fraction)
+    demand : dict of str to Amounts
         Amounts of each resource, and what a unit of them stands for.
     copies : int64[n], optional
         How many tasks each row is, unless all are one.
@@ -36,7 +74,7 @@ class Tasks:
     attempt: Integers
     label: Integers
     line: Integers
-    demand: dict[str, tuple[Integers, Fraction]] = field(default_factory=dict)
+    demand: dict[str, Amounts] = field(default_factory=dict)
     copies: Integers | None = None
 
     def begin_at_first_arrival(self) -> int:

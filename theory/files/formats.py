@@ -49,6 +49,8 @@ class Column:
         Seconds in a unit of its times, where the header says none.
     absent : frozenset of str
         Cells, in lower case, that mean no value.
+    optional : bool
+        Whether a table may lack it.
     """
 
     name: str
@@ -56,11 +58,12 @@ class Column:
     synonyms: tuple[str, ...] = ()
     unit: Fraction = Fraction(1)
     absent: frozenset[str] = frozenset({""})
+    optional: bool = False
 
-    @property
-    def header(self) -> str:
-        """Return the header that goes before others."""
-        return self.synonyms[0] if self.synonyms else self.name
+    def header(self, header: Sequence[str]) -> str:
+        """Return which column of a table it is: the first of its headers that the table has, or the first of all."""
+        names = self.synonyms or (self.name,)
+        return next((name for name in names if name in header), names[0])
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,10 @@ class Format:
     def read(self, path: str | Path) -> Records:
         """Read a table; its rows are all there, and what is left out is left to `Records.leave_out`."""
         with opened(path, self.header) as table:
-            table.expect_columns([column.header for column in self.columns])
-            found = records(table, self.columns)
+            headers = {column.name: column.header(table.header) for column in self.columns}
+            there = [one for one in self.columns if not one.optional or headers[one.name] in table.header]
+            table.expect_columns([headers[column.name] for column in there])
+            found = records(table, there, headers)
         found.derived = dict(self.derive)
         return found
 
@@ -403,7 +408,7 @@ def _has_digit(words: frozenset[str]) -> bool:
 
 def records(table: Table, columns: Sequence[Column], headers: Mapping[str, str] | None = None) -> Records:
     """Read the rest of a table; `headers` are those of the columns where they are not their own."""
-    named = {column.name: (headers or {}).get(column.name, column.header) for column in columns}
+    named = {column.name: (headers or {}).get(column.name, column.name) for column in columns}
     places = {header: (table.header.index(header), Cells()) for header in named.values()}
     lines: list[Integers] = []
     for numbers, rows in table.blocks():
