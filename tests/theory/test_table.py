@@ -134,6 +134,7 @@ def test_comments_are_left_out_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        ("\n \n", ": expected a table, found an empty file"),
         ("a,b\n1,2\na,b\n3,4\n", ":3: expected a row of the table, found its header again"),
         ("a,b\n1,2\nTOTAL,\n3,4\n", ":3: expected a row of the table, found a row of totals (TOTAL)"),
         ("a,b,c\n1,2,3\n,Total,3\n", ":3: expected a row of the table, found a row of totals (Total)"),

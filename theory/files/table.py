@@ -16,17 +16,18 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeVar
 
 from theory.errors import InputError, TooLargeError
 from theory.files.kinds import kind_of_bytes
 from theory.files.places import open_input
+from theory.numbers import many
 
 SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 """Formats by the end of a name, before ``.gz`` where there is one; everything else is a CSV."""
@@ -67,6 +68,8 @@ _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
+T = TypeVar("T")
+
 Block = tuple[Sequence[int], list[list[str]]]
 """Rows and the numbers of their lines."""
 
@@ -79,7 +82,7 @@ class Table:
     ----------
     place : Path
     header : tuple of str
-        Names of the columns, without the space around them; empty if the table is.
+        Names of the columns, without the space around them.
     first : int
         The line of the header.
     notes : list of str
@@ -100,7 +103,7 @@ class Table:
         for lines, rows in self.source:
             if set(map(len, rows)) - {width}:
                 line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
-                self.fail(line, "", f"expected {width} fields, got {len(row)}")
+                self.fail(line, "", f"expected {many(width, 'field')}, got {len(row)}")
             yield lines, rows
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -117,6 +120,13 @@ class Table:
         twice = next((name for name in self.header if self.header.count(name) > 1), None)
         if twice is not None:
             self.fail(self.first, twice, f"expected each column once, found {shown}")
+
+    def read(self, line: int, name: str, read: Callable[[str], T], cell: str) -> T:
+        """Read a cell; one that is refused is told with its line and column."""
+        try:
+            return read(cell)
+        except ValueError as error:
+            self.fail(line, name, str(error))
 
     def fail(self, line: int, name: str, problem: str) -> NoReturn:
         """Raise the one error line of a field (empty: of the row)."""
@@ -138,7 +148,7 @@ def opened(path: str | Path, header: Sequence[str] = ()) -> Iterator[Table]:
     Raises
     ------
     InputError
-        A file that cannot be read, is no text, or whose cells have no one decimal mark.
+        A file that cannot be read, is empty or no text, or whose cells have no one decimal mark.
     """
     place = Path(path)
     name = place.name.lower().removesuffix(".gz")
@@ -159,6 +169,18 @@ def opened(path: str | Path, header: Sequence[str] = ()) -> Iterator[Table]:
             kind = "" if place.suffix == ".gz" else kind_of_bytes(content.read(16))
         found = kind or f"byte {error.object[error.start]:#04x}"
         raise InputError(f"{place}: expected UTF-8 text, found {found}") from None
+
+
+def is_table(path: str | Path) -> bool:
+    """Return whether a file that may be a document as well is a table, by its name.
+
+    Examples
+    --------
+    >>> [is_table(name) for name in ("types.csv", "types.CSV.gz", "types.parquet", "types.json", "types.toml")]
+    [True, True, True, False, False]
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    return name.endswith((".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"))
 
 
 def header_of_table(path: str | Path) -> list[str]:
@@ -211,6 +233,10 @@ def _too_many(place: Path, most: int) -> TooLargeError:
     )
 
 
+def _empty(place: Path) -> InputError:
+    return InputError(f"{place}: expected a table, found an empty file")
+
+
 # ---- CSV -------------------------------------------------------------------------------------------------------------
 
 
@@ -218,6 +244,8 @@ def _csv(place: Path, stream: TextIO, names: tuple[str, ...]) -> Table:
     """Tell the form of a CSV from its first lines, and give its rows."""
     lines = chain.from_iterable(_lines(place, stream))
     begin = list(islice(lines, LOOK + 1))
+    if not any(map(str.strip, begin)) and len(begin) <= LOOK:
+        raise _empty(place)
     sign = _separator(begin)
     notes = [f"cells are separated by {SEPARATORS[sign]}"] if sign != "," else []
     has_comma = sign != "," and _has_decimal_comma(place, _rows_of(begin, sign))
@@ -342,7 +370,7 @@ class _Comments:
         if _is_total(last[1]):
             self._refuse_total(*last)
         if self.count:
-            self.table.notes.append(f"{self.count:,} comment{'' if self.count == 1 else 's'} left out (lines with #)")
+            self.table.notes.append(f"{many(self.count, 'comment')} left out (lines with #)")
 
     def _rows(self, lines: Sequence[int], rows: list[list[str]]) -> Block:
         """Return what is left of a block; only rows with an odd first cell are looked at one by one."""
@@ -391,7 +419,9 @@ def _is_total(row: Sequence[str]) -> bool:
 
 def _records(place: Path, rows: Iterator[tuple[int, list[str]]]) -> Table:
     """Make a table of rows of which the first is the header."""
-    first, header = next(rows, (1, []))
+    first, header = next(rows, (0, []))
+    if not first:
+        raise _empty(place)
     return Table(place, tuple(cell.strip() for cell in header), first, [], _in_blocks(rows))
 
 
