@@ -6,7 +6,7 @@ tried on small files made by hand, not on the trace itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fluid.traces.model import GOOGLE, GOOGLE_2019, MICROSECONDS, Outcome, Trace
-from fluid.traces.tasks import Amounts, Integers, Tasks, in_largest_units, joined
+from fluid.traces.tasks import Integers, Tasks
+from theory.errors import InputError
 from theory.files.cells import nonnegative, one_of, whole
-from theory.files.columns import Flags, whole_numbers
-from theory.files.formats import AMOUNT, ORDER, WHOLE, Column, Dropped, Format, Records, absent
+from theory.files.columns import whole_numbers
+from theory.files.formats import AMOUNT, ORDER, WHOLE, Column, Format, Records, absent
 
 OPENS = 600 * MICROSECONDS
 """When the Google trace of 2011 opens: earlier events have the time 0."""
@@ -114,39 +115,30 @@ def read_google_table(path: str | Path, *, strict: bool = False) -> Trace:
     Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011.
     """
     found = ATTEMPTS.read(path)
+    _refuse_back(found, "submit_us", " (by submission)")
     submit = found["submit_us"]
-    _refuse_back(found, "submit_us", np.arange(len(found)), " (by submission)")
     values, codes = found.words("outcome", one_of({outcome.name.upper(): int(outcome) for outcome in Outcome}))
     outcome = np.array([*values, 0], np.int64)[codes]
     with_end = found.cells["end_us"].where(str.isdigit, found.rows)
-    ends = int(found.read("end_us", with_end).max()) if with_end.any() else OPENS
+    last = int(found.read("end_us", with_end).max()) if with_end.any() else OPENS
     left_out = found.leave_out(ATTEMPTS.drop)
     is_open = (outcome == Outcome.censored) & found.is_absent("end_us")
-    end = np.where(is_open, ends, found.read("end_us", found.rows & ~is_open))
+    end = np.where(is_open, last, found.read("end_us", found.rows & ~is_open))
     rows = np.flatnonzero(found.rows)
-    attempts = Attempts(
-        rows, submit[rows], found["schedule_us"][rows], end[rows], outcome[rows], found["attempt"][rows]
-    )
-    ran = _in_order(attempts, found.lines, found.dropped)
-    found.rows = np.isin(np.arange(len(found)), ran.row)
-    found.dropped.refuse_many(found.place, len(ran.row), strict=strict)
-    demand = {name: in_largest_units(_chosen(found.amounts(name, nonnegative), ran.row)) for name in ("cpu", "memory")}
-    tasks = ran.tasks(OPENS, found["priority"], found.lines, demand)
-    return tasks.trace(GOOGLE, notes=[*found.notes, *notes_of(left_out, ends), *found.dropped.notes])
+    columns = (submit, found["schedule_us"], end, outcome, found["attempt"])
+    attempts = Attempts(rows, *(values[rows] for values in columns))
+    return _trace(found, attempts, notes_of(left_out, last), GOOGLE, strict=strict)
 
 
-def _refuse_back(found: Records, name: str, rows: Integers, why: str = "", last: int = 0) -> int:
-    """Refuse times that go back, the first of them behind `last`; return the last of them."""
-    times = np.concatenate([[last], found[name][rows]])
+def _refuse_back(found: Records, name: str, why: str = "") -> None:
+    """Refuse times that go back."""
+    rows = np.flatnonzero(found.rows)
+    times = found[name][rows]
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):
         i = int(back[0])
-        found.fail(int(rows[i]), name, f"expected a time of at least {times[i]}{why}, got {times[i + 1]}")
-    return int(times[-1])
-
-
-def _chosen(amounts: Amounts, rows: Integers) -> Amounts:
-    return amounts[0][rows], amounts[1]
+        problem = f"expected a time of at least {times[i]}{why}, got {times[i + 1]}"
+        found.fail(int(rows[i + 1]), name, problem)
 
 
 # ---- attempts --------------------------------------------------------------------------------------------------------
@@ -170,24 +162,34 @@ class Attempts:
         """Return some of them."""
         return Attempts(*(getattr(self, name)[chosen] for name in vars(self)))
 
-    def tasks(self, opens: int, priority: Integers, lines: Integers, demand: Mapping[str, Amounts]) -> Tasks:
-        """Return them as tasks of a trace that opens at `opens`; priority and lines are those of all rows."""
-        present = (self.submit < opens) & (self.schedule <= opens)
-        arrival = np.where(present, -1, np.maximum(0, self.submit - opens))
-        stay = np.where(present, np.maximum(0, self.end - opens), self.end - self.schedule)
-        return Tasks(arrival, stay, self.outcome, self.number, priority[self.row], lines[self.row], dict(demand))
 
-
-def _in_order(attempts: Attempts, lines: Integers, dropped: Dropped) -> Attempts:
-    """Return the attempts that were submitted, scheduled and ended in this order; the others are counted."""
+def _trace(
+    found: Records, attempts: Attempts, notes: Sequence[str], source: str, opens: int = OPENS, *, strict: bool
+) -> Trace:
+    """Return the attempts that were submitted, scheduled and ended in this order as a trace that opens at a time."""
     is_such = (attempts.submit <= attempts.schedule) & (attempts.schedule <= attempts.end)
     wrong = np.flatnonzero(~is_such)
     if len(wrong):
         i = int(wrong[np.argmin(attempts.row[wrong])])
         times = f"{attempts.submit[i]}, {attempts.schedule[i]}, {attempts.end[i]}"
         problem = f"expected submission <= schedule <= end, got {times}"
-        dropped.add(ORDER, len(wrong), (int(lines[attempts.row[i]]), "end", problem))
-    return attempts.only(np.flatnonzero(is_such))
+        found.dropped.add(ORDER, len(wrong), (int(found.lines[attempts.row[i]]), "end", problem))
+    ran = attempts.only(np.flatnonzero(is_such))
+    found.dropped.refuse_many(found.place, len(ran.row), strict=strict)
+    found.rows = np.isin(np.arange(len(found)), ran.row)
+    present = (ran.submit < opens) & (ran.schedule <= opens)
+    tasks = Tasks(
+        np.where(present, -1, np.maximum(0, ran.submit - opens)),
+        np.where(present, np.maximum(0, ran.end - opens), ran.end - ran.schedule),
+        ran.outcome,
+        ran.number,
+        found["priority"][ran.row],
+        found.lines[ran.row],
+    )
+    for name in ("cpu", "memory"):
+        numbers, unit = found.amounts(name, nonnegative)
+        tasks.demand[name] = numbers[ran.row], unit
+    return tasks.trace(source, notes=[*found.notes, *notes, *found.dropped.notes], lines=not found.places)
 
 
 class Event(NamedTuple):
@@ -230,54 +232,25 @@ def follow(events: Iterable[Event]) -> tuple[Attempts, int]:
     return Attempts(*table.T), last
 
 
-@dataclass(frozen=True)
-class _Requests:
-    """What the rows of some files ask: whether anything, with which priority, of each resource; and their lines."""
-
-    is_there: Flags
-    priority: Integers
-    lines: Integers
-    demand: dict[str, Amounts]
-
-
-def _requests(files: Sequence[Records], submitted: Integers) -> _Requests:
-    """Read what the submissions ask, which are in these rows of all files together."""
-    there, priorities, parts = [], [], []
-    begin = 0
-    for found in files:
-        found.rows = np.isin(np.arange(begin, begin + len(found)), submitted)
-        priorities.append(found["priority"])
-        found.rows = found.rows & ~absent("cpu", "memory")(found)
-        there.append(found.rows)
-        parts.append({name: found.amounts(name, nonnegative) for name in ("cpu", "memory")})
-        begin += len(found)
-    demand = {name: joined([part[name] for part in parts], files[0].place, name) for name in ("cpu", "memory")}
-    lines = np.concatenate([found.lines for found in files])
-    return _Requests(np.concatenate(there), np.concatenate(priorities), lines, demand)
-
-
-def _trace(
-    files: Sequence[Records],
-    events: Sequence[Event],
-    opens: int,
-    source: str,
-    more: Sequence[str] = (),
-    *,
-    strict: bool,
+def _trace_of_events(
+    found: Records, events: Sequence[Event], opens: int, source: str, more: Sequence[str] = (), *, strict: bool
 ) -> Trace:
-    """Return the trace of the events in some files; `more` are notes on what else was left out."""
-    asked = _requests(files, np.array([event.row for event in events if event.what == SUBMITTED], np.int64))
+    """Return the trace of events in the order of time; `more` are notes on what else was left out."""
     attempts, last = follow(events)
-    scheduled, there = attempts.schedule >= 0, asked.is_there[attempts.row]
-    left_out = {"never scheduled": int((~scheduled).sum()), "without a request": int((scheduled & ~there).sum())}
-    never = Dropped()
-    ran = _in_order(attempts.only(np.flatnonzero(scheduled & there)), asked.lines, never)
-    never.refuse_many(files[-1].place, len(ran.row), strict=strict)
-    demand = {name: in_largest_units(_chosen(amounts, ran.row)) for name, amounts in asked.demand.items()}
-    tasks = ran.tasks(opens, asked.priority, asked.lines, demand)
-    said = [note for found in files for note in found.notes]
-    notes = [*said, *notes_of(left_out, last, opens), *more, *never.notes]
-    return tasks.trace(source, notes=notes, lines=len(files) == 1)
+    found.rows = np.isin(np.arange(len(found)), [event.row for event in events if event.what == SUBMITTED])
+    found["priority"]  # all submissions are well formed
+    there = found.rows & ~absent("cpu", "memory")(found)
+    found.rows = there
+    for name in ("cpu", "memory"):
+        found.amounts(name, nonnegative)
+    scheduled, with_request = attempts.schedule >= 0, there[attempts.row]
+    left_out = {
+        "never scheduled": int((~scheduled).sum()),
+        "without a request": int((scheduled & ~with_request).sum()),
+    }
+    attempts = attempts.only(np.flatnonzero(scheduled & with_request))
+    notes = [*notes_of(left_out, last, opens), *more]
+    return _trace(found, attempts, notes, source, opens, strict=strict)
 
 
 def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:
@@ -313,25 +286,24 @@ def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool
     InputError
         A line that has not 13 fields, an unknown event, times that are negative or go back.
     """
-    files = [EVENTS.read(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    events: list[Event] = []
-    last = begin = 0
-    for found in files:
-        found.rows = found["time"] != AFTER
-        rows = np.flatnonzero(found.rows)
-        last = _refuse_back(found, "time", rows, last=last)
-        kinds, codes = found.words("event", _kind_of_event)
-        events += _events(found, rows, [kinds[i] for i in codes[rows].tolist()], begin)
-        begin += len(found)
-    return _trace(files, events, OPENS, GOOGLE, strict=strict)
+    files = [paths] if isinstance(paths, str | Path) else paths
+    if not files:
+        raise InputError("paths: expected at least one file")
+    found = EVENTS.read(*files)
+    found.rows = found["time"] != AFTER
+    _refuse_back(found, "time")
+    kinds, codes = found.words("event", _kind_of_event)
+    rows = np.flatnonzero(found.rows)
+    events = _events(found, rows, [kinds[i] for i in codes[rows].tolist()])
+    return _trace_of_events(found, events, OPENS, GOOGLE, strict=strict)
 
 
-def _events(found: Records, rows: Integers, kinds: Iterable[str | Outcome], begin: int = 0) -> list[Event]:
-    """Return the events in some rows of a file, whose first row has the number `begin`."""
+def _events(found: Records, rows: Integers, kinds: Iterable[str | Outcome]) -> list[Event]:
+    """Return the events in some rows, in their order."""
     (jobs, job), (tasks, task) = (found.words(name, str) for name in ("job", "task"))
     columns = (values[rows].tolist() for values in (found["time"], job, task))
     return [
-        Event(row + begin, time, (jobs[i], tasks[k]), kind)
+        Event(row, time, (jobs[i], tasks[k]), kind)
         for row, time, i, k, kind in zip(rows.tolist(), *columns, kinds, strict=True)
     ]
 
@@ -412,7 +384,7 @@ def read_google_2019(path: str | Path, *, strict: bool = False) -> Trace:
     opens = next((event.time for event in events if event.time > 0), 0)
     more = [f"{int((allocs & (kind == 0)).sum()):,} submissions of alloc instances dropped"]
     in_order = list(_ordered(list(zip(numbers, events, strict=True))))
-    return _trace([found], in_order, opens, GOOGLE_2019, more, strict=strict)
+    return _trace_of_events(found, in_order, opens, GOOGLE_2019, more, strict=strict)
 
 
 def _ordered(events: list[tuple[int, Event]]) -> Iterator[Event]:

@@ -18,73 +18,39 @@ from fluid.traces.mapped import QUANTITIES, Columns, specified, trace_of
 from fluid.traces.model import Doubt, Trace
 from theory.errors import InputError
 from theory.files.cells import is_absent
-from theory.files.formats import AMOUNT, Column, Records, records
+from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records
 from theory.files.headers import COUNT, RESOURCES, TYPE, columns_by_meaning, factor_of
 from theory.files.table import Table, opened
 from theory.numbers import text
 
 CREATED = (
-    "created_at",
-    "created",
-    "creation_time",
-    "create_time",
-    "creation_timestamp",
-    "creation_date",
-    "created_time",
-    "submit_time",
-    "submitted_at",
-    "submitted_time",
-    "submission_time",
-    "submitted",
-    "submit",
-    "queued_at",
-    "arrival_time",
-    "arrival",
-    "requested_at",
-    "launch_time",
-    "launched_at",
-    "time",
-    "timestamp",
-)
+    "created_at", "created", "creation_time", "create_time", "creation_timestamp", "creation_date", "created_time",
+    "submit_time", "submitted_at", "submitted_time", "submission_time", "submitted", "submit", "queued_at",
+    "arrival_time", "arrival", "requested_at", "launch_time", "launched_at", "time", "timestamp",
+)  # fmt: skip
 STARTED = ("start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time")
 ENDED = (
-    "deleted_at",
-    "deleted",
-    "deletion_time",
-    "deletion_timestamp",
-    "deleted_time",
-    "delete_time",
-    "end",
-    "end_time",
-    "ended_at",
-    "ended",
-    "end_date",
-    "finish_time",
-    "finished_time",
-    "finished_at",
-    "finished",
-    "terminated_at",
-    "termination_time",
-    "stopped_at",
-    "stop_time",
-    "stop",
-)
+    "deleted_at", "deleted", "deletion_time", "deletion_timestamp", "deleted_time", "delete_time", "end",
+    "end_time", "ended_at", "ended", "end_date", "finish_time", "finished_time", "finished_at", "finished",
+    "terminated_at", "termination_time", "stopped_at", "stop_time", "stop",
+)  # fmt: skip
 STAYED = ("duration", "lifetime", "runtime", "run_time", "elapsed", "uptime")
-
 STATE = ("state", "status", "job_state", "job_status", "task_status", "vm_state", "vm_status", "phase")
-
 IDS = ("id", "vm_id", "vmid", "instance_id", "server_id", "uuid", "vm_uuid", "instance_uuid")
 
-MEANINGS = {
-    "created": CREATED,
-    "started": STARTED,
-    "end": ENDED,
-    "duration": STAYED,
-    "type": TYPE,
-    "count": COUNT,
-    "state": STATE,
-    **RESOURCES,
-}
+GUESSED = Format(
+    "a log with common headers",
+    (
+        Column("created", MOMENT, CREATED),
+        Column("started", MOMENT, STARTED),
+        Column("end", MOMENT, ENDED),
+        Column("duration", DURATION, STAYED),
+        Column("type", WORD, TYPE),
+        Column("count", WHOLE, COUNT),
+        Column("state", WORD, STATE),
+        *(Column(name, AMOUNT, headers) for name, headers in RESOURCES.items()),
+    ),
+)
 
 TIMES = ("time", "start", "end", "duration")
 """Names of `Columns` that are times."""
@@ -113,7 +79,7 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
 
 def _guessed(table: Table) -> tuple[Records, Columns]:
     """Read a log whose columns are guessed."""
-    named = _named(table, columns_by_meaning(table.header, MEANINGS))
+    named = _named(table, GUESSED.bind(table.header))
     ids = columns_by_meaning([cell for cell in table.header if cell not in named.values()], {"id": IDS})
     return read_named(table, named, ids)
 

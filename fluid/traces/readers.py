@@ -8,7 +8,7 @@ import numpy as np
 
 from fluid.traces import alibaba, google
 from fluid.traces.clocks import SINCE_2001
-from fluid.traces.guessed import MEANINGS, read_guessed
+from fluid.traces.guessed import GUESSED, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
 from fluid.traces.tasks import Tasks
 from theory.errors import InputError, TooLargeError
@@ -60,7 +60,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     if len(first) == len(google.EVENTS.header) and first[0].isdigit():
         return google.read_google_events(path, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
-    times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
+    times = {"created", "started", "end", "duration"} & GUESSED.bind(first).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
         return read_guessed(path, drop_open=drop_open, strict=strict)
     if {"time", "duration"} & set(first):

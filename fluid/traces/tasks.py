@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.traces.model import Trace
-from theory.errors import TooLargeError
-from theory.files.cells import FARTHEST
-from theory.numbers import to_integers
 
 Integers = NDArray[np.int64]
 
@@ -33,23 +29,6 @@ def in_largest_units(amounts: Amounts) -> Amounts:
     numbers, unit = amounts
     divisor = int(np.gcd.reduce(numbers)) if len(numbers) else 0
     return (numbers // divisor, unit * divisor) if divisor else (numbers, Fraction(1))
-
-
-def joined(parts: Sequence[Amounts], path: Path, name: str) -> Amounts:
-    """Return the amounts of several tables in their largest common unit.
-
-    Raises
-    ------
-    TooLargeError
-        Numbers with more digits in all than a machine word has.
-    """
-    factors, unit = to_integers([unit for _, unit in parts])
-    exact = [
-        number * factor for (numbers, _), factor in zip(parts, factors, strict=True) for number in numbers.tolist()
-    ]
-    if max(exact, default=0) >= FARTHEST:
-        raise TooLargeError(f"{path}: {name}: expected numbers with fewer digits in all: round them")
-    return in_largest_units((np.array(exact, np.int64), unit))
 
 
 @dataclass

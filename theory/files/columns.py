@@ -80,6 +80,11 @@ class Cells:
         self._blocks.append(_Block.of(texts))
         self.length += len(texts)
 
+    def extend(self, other: Cells) -> None:
+        """Take the cells of another table."""
+        self._blocks += other._blocks
+        self.length += other.length
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.length

@@ -21,6 +21,7 @@ from theory.errors import TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, DAY, FARTHEST, LOCAL, MICROSECONDS, NUMBERS, SERIAL, SPREADSHEET, ZONED
 from theory.files.columns import WIDEST, Cells, Flags, Integers, Packed, dates, decimals, pack, scaled, whole_numbers
+from theory.files.headers import columns_by_meaning
 from theory.files.table import Table, fail, opened
 from theory.numbers import many, to_integers
 
@@ -97,13 +98,22 @@ class Format:
         """Return whether a header is one of this format."""
         return bool(self.needed) and set(self.needed) <= set(first)
 
-    def read(self, path: str | Path) -> Records:
-        """Read a table; its rows are all there, and what is left out is left to `Records.leave_out`."""
-        with opened(path, self.header) as table:
-            headers = {column.name: column.header(table.header) for column in self.columns}
-            there = [one for one in self.columns if not one.optional or headers[one.name] in table.header]
-            table.expect_columns([headers[column.name] for column in there])
-            found = records(table, there, headers)
+    def bind(self, header: Sequence[str]) -> dict[str, str]:
+        """Return which columns of a table are what, by their synonyms and units."""
+        return columns_by_meaning(header, {one.name: one.synonyms or (one.name,) for one in self.columns})
+
+    def read(self, *paths: str | Path) -> Records:
+        """Read a table, or several after each other; what rows are left out is left to `Records.leave_out`."""
+        parts = []
+        for path in paths:
+            with opened(path, self.header) as table:
+                headers = {column.name: column.header(table.header) for column in self.columns}
+                there = [one for one in self.columns if not one.optional or headers[one.name] in table.header]
+                table.expect_columns([headers[column.name] for column in there])
+                parts.append(records(table, there, headers))
+        found = parts[0]
+        for part in parts[1:]:
+            found.extend(part)
         found.derived = dict(self.derive)
         return found
 
@@ -248,6 +258,8 @@ class Records:
         How its points in time are written.
     derived : dict of str to function
         What is made of other columns.
+    places : list of (int, Path)
+        The first row of each further file.
     """
 
     place: Path
@@ -262,6 +274,7 @@ class Records:
     notes: list[str] = field(default_factory=list)
     times: Times = field(default_factory=Times)
     derived: dict[str, Callable[[Records], Integers]] = field(default_factory=dict)
+    places: list[tuple[int, Path]] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of rows, those that are left out too."""
@@ -287,9 +300,19 @@ class Records:
         assert column.quantity == WHOLE
         return self.integers(name, rows, whole_numbers, exact.whole)
 
+    def extend(self, other: Records) -> None:
+        """Take the rows of another table of the same columns."""
+        self.places.append((len(self), other.place))
+        self.lines = np.concatenate([self.lines, other.lines])
+        self.rows = np.concatenate([self.rows, other.rows])
+        self.notes = [*self.notes, *other.notes]
+        for name, cells in self.cells.items():
+            cells.extend(other.cells[name])
+
     def fail(self, row: int, name: str, problem: str) -> NoReturn:
         """Raise the one error line of a cell."""
-        fail(self.place, int(self.lines[row]), self.headers.get(name, name), problem)
+        place = next((place for begin, place in reversed(self.places) if begin <= row), self.place)
+        fail(place, int(self.lines[row]), self.headers.get(name, name), problem)
 
     def text(self, name: str, row: int) -> str:
         """Return a cell as it is in the file, without the space around it."""

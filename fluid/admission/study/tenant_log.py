@@ -49,16 +49,8 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "end": ENDED,
     "lifetime": (*STAYED, "alive_time"),
     "deployment": (
-        "deployment",
-        "deployment_id",
-        "deployment_name",
-        "tenant",
-        "tenant_id",
-        "application",
-        "app",
-        "service",
-        "subscription",
-        "customer",
+        "deployment", "deployment_id", "deployment_name", "tenant", "tenant_id", "application", "app", "service",
+        "subscription", "customer",
     ),
     "cores": (*(name for name in RESOURCES["cpu"] if name != "core"), "initial_cores", "initial_size", "size"),
     "scale_outs": ("scale_outs", "scaleouts", "scale_out_count"),
@@ -67,7 +59,7 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "core_time": ("core_time", "core"),  # core_hours is "core" with the unit "hours"
     "count": COUNT,
     "state": STATE,
-}
+}  # fmt: skip
 """What a column may be, and the headers that say so."""
 
 
