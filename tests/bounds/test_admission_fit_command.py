@@ -224,7 +224,7 @@ VMS = "deployment,start,end\n"
 SUMS = "arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_time\n"
 BAD = [
     ("", "expected a log of tenants, found an empty file"),
-    ("deployment;start;end\na;0;1\n", "expected a column for arrivals"),
+    ("deployment start end\na 0 1\n", "expected a column for arrivals"),
     ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
     ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
     ("start,end\n0,1\n", ":1: expected a column deployment (a row a VM), or scale_outs (a row a deployment)"),
