@@ -16,7 +16,6 @@ Section Price.
 Variables (F : realFieldType) (N S R : finType).
 Variables (c : S -> R -> F) (d : N -> R -> F) (phi : N -> F) (gamma : N -> S -> F).
 Implicit Types x y : N -> S -> F.
-Hypothesis d_ge0 : forall n r, 0 <= d n r.
 Hypothesis alone : runs_alone c d gamma.
 Hypothesis phi_gt0 : forall n, 0 < phi n.
 Hypothesis somewhere : forall n, exists i, 0 < gamma n i.

@@ -157,10 +157,11 @@ Definition is_MaxReward p (S : {set type}) k :=
 Definition greedy_run_with_ties st :=
   greedy_run w K u rho st /\ forall s, List.In s st -> forall p, is_MaxReward p (left_types s) (conf s p).
 
-(** The run with this tie rule earns [c] times the greatest value of an assignment, which is not zero. *)
-Definition greedy_earns_exactly (c : F) := exists st a,
-  [/\ greedy_run_with_ties st, feasible w K rho a, forall b, feasible w K rho b -> value u b <= value u a,
-      0 < value u a & earned w u st = c * value u a].
+(** There are runs with this tie rule, and each of them earns [c] times the greatest value of an assignment, which is
+    not zero. *)
+Definition greedy_earns_exactly (c : F) := exists a,
+  [/\ feasible w K rho a, forall b, feasible w K rho b -> value u b <= value u a, 0 < value u a,
+      exists st, greedy_run_with_ties st & forall st, greedy_run_with_ties st -> earned w u st = c * value u a].
 
 (** *** The conditions of Proposition 3.1 *)
 

@@ -6,7 +6,7 @@
     as it fits alone. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From packproof Require Import Greedy Tight.
+From packproof Require Import Greedy Determined Tight.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -209,6 +209,7 @@ Lemma chain_keeps : greedy_earns_exactly whole K1 u rho (1 - before * u ord_max 
 Proof.
 have V0 : 0 < \sum_j u j.
   by rewrite (bigD1 ord0) //=; apply: ltr_wpDr; rewrite ?u_gt0 // sumr_ge0 // => j _; apply/ltW/u_gt0.
+apply: every_run => [p|]; first exact: ler01.
 exists run, best; split;
   [split; first exact: run_is_greedy | exact: best_feasible | exact: best_optimal | |]; last 2 first.
 - by rewrite value_best.

@@ -6,7 +6,7 @@
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
-From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
+From packproof Require Greedy Determined Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
 From packproof Require Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
@@ -140,6 +140,11 @@ Definition permutation_unique order z order' z' :
 (** Some order satisfies them. *)
 Definition permutation_exists : (0 < J)%N -> exists order z, proposition_3_1 w rho mr order z
   := Permutation.permutation_exists K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit.
+
+(** All runs with the tie rule earn the same. *)
+Definition ties_determine st st' :
+  greedy_run_with_ties w K u rho st -> greedy_run_with_ties w K u rho st' -> earned w u st = earned w u st'
+  := @Determined.ties_determine F J P w K u rho w_ge0 st st'.
 
 Variable a : assignment F 'I_J P.
 Hypothesis a_feasible : feasible w K rho a.
@@ -462,12 +467,13 @@ End UniversalPartition.
 
 (** ** Section V of the PS-DSF paper against its Table IV
 
-    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource, and user 1 can
-    run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
+    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource that one of them
+    demands, and user 1 can run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
 
 Definition section_5_full (F : realFieldType) (R : finType) (class_A class_D d1 d2 : R -> F) :
+  (forall r, 0 <= d1 r) -> (forall r, 0 <= d2 r) ->
   alone_tasks class_A d1 80%:R -> alone_tasks class_A d2 40%:R -> alone_tasks class_D d1 55%:R ->
-  (forall r, 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
+  (forall r, 0 < d1 r \/ 0 < d2 r -> 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
   alone_tasks class_D d2 (55%:R / 2%:R) /\ ~ alone_tasks class_D d2 (165%:R / 4%:R)
   := @SectionFive.section_5_full F R class_A class_D d1 d2.
 

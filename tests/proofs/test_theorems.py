@@ -108,6 +108,21 @@ def test_greedy_keeps_and_existence() -> None:
             assert best == earned  # Greedy.serves_all_optimal
 
 
+def test_ties_determine() -> None:
+    """A run with the tie rule may cut its stages, and earns the same; it cannot leave out a part."""
+    cut = 0
+    for instance in drawn(40):
+        greedy = global_greedy(instance)
+        stages = [(stage.configurations, stage.fraction) for stage in greedy.stages]
+        parts = [(k, fraction * part) for k, fraction in stages for part in (Fraction(1, 3), Fraction(2, 3))]
+        assert assert_greedy_run(instance, parts) == greedy.reward
+        cut += len(parts) > len(stages)
+        for i in range(len(parts)):
+            with pytest.raises(AssertionError):
+                assert_greedy_run(instance, parts[:i] + parts[i + 1 :])
+    assert cut > 30
+
+
 def test_approximate_greedy() -> None:
     """`near_reward` and `approximate_run` of Model.v, on the instances and runs of the claim."""
     for n, m, c in [(1, 2, 1), (2, 4, 3), (3, 3, 3), (3, 5, 1)]:
@@ -487,14 +502,15 @@ def test_finite_partitions_lose() -> None:
 
 
 def test_section_5_full() -> None:
-    """With demands that fill class A, `alone_tasks` are half as many for user 2 on each class, whatever its shape."""
+    """If users fill what they demand of class A, user 2 runs half as many tasks on each class, whatever its shape."""
     generator = random.Random(5)
     for _ in range(20):
         capacity = [[generator.randint(1, 9) for _ in range(3)] for _ in range(2)]
         demand = [Fraction(c, 80) for c in capacity[0]]
+        demand[2] *= generator.randint(0, 1)  # a resource that nobody demands need not be full
         pair = cluster(capacity, [demand, [2 * d for d in demand]])
         assert [row[0] for row in pair.monopoly] == [80, 40]
-        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True))
+        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True) if d)
         assert pair.monopoly[0][1] == 2 * pair.monopoly[1][1]
     table = table_4().monopoly
     assert [row[0] for row in table[:2]] == [80, 40]
