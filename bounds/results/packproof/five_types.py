@@ -368,18 +368,19 @@ def _below_the_bound(types: int, instances: int, lost: Fraction, generator: np.r
 @claim(
     "one-resource-inserted",
     "One resource, J >= 3 types, N = 2^(J-2): greedy keeps exactly 1 - N^2/(N^2 + 1) D/2 of the optimum of the family "
-    "of `one_resource_inserted`, with D = 1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2. The code solves "
-    "J = 3..7 (full: 9). From J = 5 to there that is less than the first family keeps; for J = 7 it is less than the "
-    "limit of the first family, so that this limit, 0.69665, is not the least share on one resource for all J.",
+    "of `one_resource_inserted`, with D = 1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2, where ties "
+    "go to more jobs of the first type (Definition 2.2). Beside the theorem: the code solves J = 3..7 (full: 9). From "
+    "J = 5 to there that is less than the first family keeps; for J = 7 it is less than the limit of the first family, "
+    "so that this limit, 0.69665, is not the least share on one resource for all J.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     full={"most_types": 9},
     controls={
         "one unit more on the server": {"more_units": 1},
         "the small type earns nothing more than its size": {"rewards_as_sizes": True},
     },
-    proof="greedy.md#one-resource-inserted",
+    theorems=("OneResource.one_resource_inserted",),
 )
 def inserted(most_types: int = 7, *, more_units: int = 0, rewards_as_sizes: bool = False) -> Outcome:
     """Solve members, and compare them with the first family and with its limit from below."""
