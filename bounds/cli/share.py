@@ -143,7 +143,7 @@ def all_shares(options: AllShares) -> None:
     from bounds.views.sharing_answers import all_shares_answer
     from bounds.views.sharing_pictures import picture_of_shares
 
-    allocations, answers = _divided(options)
+    _, allocations, answers = _divided(options)
     if options.plot is not None:
         picture_of_shares(list(allocations.values()), options.plot)
     show(all_shares_answer(answers), as_json=options.as_json)
@@ -153,9 +153,9 @@ def one_share(options: OneShare) -> None:
     """Show the shares by one mechanism."""
     from bounds.views.sharing_pictures import picture_of_shares
 
-    allocations, answers = _divided(options)
+    cluster, allocations, answers = _divided(options)
     (allocation,), (answer,) = allocations.values(), answers.values()
-    document = None if options.certificate is None else _certificate(allocation, answer)
+    document = None if options.certificate is None else _certificate(cluster, allocation, answer)
     if options.plot is not None:
         picture_of_shares([allocation], options.plot)
     if options.certificate is not None and document is not None:
@@ -163,7 +163,7 @@ def one_share(options: OneShare) -> None:
     show(answer, as_json=options.as_json)
 
 
-def _certificate(allocation: Allocation, answer: Shares) -> dict[str, Any]:
+def _certificate(cluster: Cluster, allocation: Allocation, answer: Shares) -> dict[str, Any]:
     """Return the certificate of an allocation; where there is none, its reason is the refusal."""
     from bounds.certificates.allocation import allocation_certificate
 
@@ -174,7 +174,7 @@ def _certificate(allocation: Allocation, answer: Shares) -> dict[str, Any]:
             f"--certificate: expected tasks that fit the cluster; those of {allocation.mechanism}, which ignores"
             f" {'; '.join(answer.ignored or ())}, do not fit"
         )
-    return allocation_certificate(allocation.cluster, allocation)
+    return allocation_certificate(cluster, allocation)
 
 
 def _mechanisms_named(name: str) -> list[Mechanism]:
@@ -197,8 +197,8 @@ def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
     return cluster, chosen
 
 
-def _divided(options: AllShares) -> tuple[dict[str, Allocation], dict[str, Shares]]:
-    """Return the allocation by each mechanism, and the answer with its properties, by name."""
+def _divided(options: AllShares) -> tuple[Cluster, dict[str, Allocation], dict[str, Shares]]:
+    """Return the cluster, the allocation by each mechanism, and the answer with its properties, by name."""
     from bounds.views.sharing_answers import shares_answer
     from theory.sharing.allocation import whole_tasks
     from theory.sharing.pooled import judge
@@ -227,7 +227,7 @@ def _divided(options: AllShares) -> tuple[dict[str, Allocation], dict[str, Share
             properties["strategy_proofness"] = lying
             rounded = whole_tasks(allocation) if options.whole else None
             answers[one.name] = shares_answer(allocation, properties, rounded, ignored, feasible=feasible)
-    return allocations, answers
+    return cluster, allocations, answers
 
 
 def over_time(options: OverTime) -> None:

@@ -172,7 +172,7 @@ def test_text_of_small_and_large_clusters(middle: str, capsys: Any) -> None:
         (["--tolerance", "1e-3", "--lies", "1"], "--lies: has no meaning with --tolerance"),
         (["--tolerance", "1e-3", "--plot", "p.png"], "--plot: has no meaning with --tolerance"),
         (["--tolerance", "1e-3", "--certificate", "c.json"], "--certificate: has no meaning with --tolerance"),
-        (["--check", EXAMPLE], "--check: expected --tolerance beside it"),
+        (["--check", EXAMPLE], "--tolerance: missing, expected --tolerance EPS"),
     ],
 )
 def test_options_that_do_not_go_together(

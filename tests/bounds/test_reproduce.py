@@ -137,7 +137,7 @@ def test_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (["autoscaling/figure3"], "did you mean autoscaling/figure-3?"),
-        (["ps-dsf/figure-5", "--level", "tiny"], "--level: expected quick or full"),
+        (["ps-dsf/figure-5", "--level", "slow"], "--level: expected one of tiny, quick, full"),
         (["ps-dsf/figure-5", "--out", "/dev/null/x"], "cannot be made"),
     ):
         assert run(["reproduce", *words]) == 2
