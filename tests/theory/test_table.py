@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -176,6 +177,20 @@ def test_a_table_has_a_limit_of_lines_and_of_their_length(tmp_path: Path, monkey
         read(tmp_path / "t.csv", "a,b\n1,2\n3,4\n5,6")
     with pytest.raises(TooLargeError, match=r":2: expected lines of at most 1,000,000 characters"):
         read(tmp_path / "t.csv", "a,b\n" + "x" * 1_000_001)
+
+
+def test_long_lines_are_read_in_part(tmp_path: Path) -> None:
+    """A compressed file of a few kilobytes may hold gigabytes: 100 lines of 900,000 characters are in blocks."""
+    path = tmp_path / "t.csv.gz"
+    cells = ",".join(["x" * 90_000] * 10)
+    path.write_bytes(gzip.compress("\n".join(["a,b,c,d,e,f,g,h,i,j", *[cells] * 100]).encode(), 1))
+    tracemalloc.start()
+    try:
+        with opened(path) as table:
+            assert sum(len(rows) for _, rows in table.blocks()) == 100
+        assert tracemalloc.get_traced_memory()[1] < 120_000_000
+    finally:
+        tracemalloc.stop()
 
 
 # ---- whole columns ---------------------------------------------------------------------------------------------------
