@@ -19,7 +19,7 @@ from fluid.traces.model import Doubt, Trace
 from theory.errors import InputError
 from theory.files.cells import is_absent
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records
-from theory.files.headers import COUNT, RESOURCES, TYPE, columns_by_meaning, factor_of
+from theory.files.headers import COUNT, RESOURCES, TIME, TYPE, columns_by_meaning, factor_of
 from theory.files.table import Table, opened
 from theory.numbers import text
 
@@ -92,9 +92,20 @@ def read_named(table: Table, named: Mapping[str, str], others: Mapping[str, str]
             refuse_unknown_unit(table.place, table.first, name, named[name])
     wanted = [Column(name, QUANTITIES.get(name, AMOUNT)) for name in (*named, *others)]
     found = records(table, wanted, {**named, **others})
+    _refuse_units(found, [name for name in named if name in TIMES])
     columns = guessed_columns(named, clock_of(found, [name for name in named if name in TIMES]), tuple(others.values()))
     found.columns |= {column.name: column for column in specified(columns)}
     return found, columns
+
+
+def _refuse_units(found: Records, names: Sequence[str]) -> None:
+    """Refuse a second row of the header, which has the units of the columns."""
+    units = [found.text(name, 0).strip("()[]") for name in names] if len(found) else []
+    if units and all(unit.lower() in TIME.units for unit in units):
+        example = f"{found.headers[names[0]]} ({units[0]})"
+        found.fail(
+            0, names[0], f"expected a row of the table, found units: they stand in the header, such as {example}"
+        )
 
 
 def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:

@@ -152,7 +152,10 @@ MALFORMED = {
     "two decimal marks": ("start;end;vCPU\n0;1,5;2\n0;2.5;2", "expected one decimal mark, found 1,5 and 2.5"),
     "commas of thousands": ("start;end;vCPU\n0;1,500;2", "1,500 may be 1.500 or 1500"),
     "a header again": (f"{HEAD}\n{GOOD}\n{HEAD}\n{GOOD}", ":3: expected a row of the table, found its header again"),
-    "a row of units": ("start,end,vCPU\ns,s,cores\n0,1,2", ":2: start: expected a time such as"),
+    "a row of units": (
+        "start,end,vCPU\n(s),(s),cores\n0,1,2",
+        "found units: they stand in the header, such as start (s)",
+    ),
     "a row of totals": ("id,start,end,vCPU\na,0,1,2\nTOTAL,,,2", ":3: expected a row of the table, found a row of t"),
     "no arrivals": ("deleted_at,duration,type\n5,5,a", "created_at or start"),
     "no end": ("created_at,start,type\n5,5,a", "deleted_at, end or duration"),

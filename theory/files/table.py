@@ -51,7 +51,10 @@ LOOK = 1000
 """Rows that tell the form of a table, and the fields of JSON lines: a record may leave out what it does not have."""
 
 BLOCK = 20_000
-"""Rows of a block."""
+"""Rows of a block, unless their lines are long."""
+
+MOST_CHUNKS, FEW = 10, 10
+"""Chunks of text in a block; lines and rows between two looks at how many have been read."""
 
 TOTALS = frozenset({"total", "totals", "total:", "sum", "sum:", "grand total", "subtotal", "sub-total", "overall"})
 """First words, in lower case, of rows that are sums of other rows."""
@@ -242,15 +245,18 @@ def _empty(place: Path) -> InputError:
 
 def _csv(place: Path, stream: TextIO, names: tuple[str, ...]) -> Table:
     """Tell the form of a CSV from its first lines, and give its rows."""
-    lines = chain.from_iterable(_lines(place, stream))
-    begin = list(islice(lines, LOOK + 1))
+    chunks = _Chunks(_lines(place, stream))
+    lines = iter(chunks)
+    begin: list[str] = []
+    while len(begin) <= LOOK and chunks.count <= MOST_CHUNKS and (part := list(islice(lines, FEW))):
+        begin += part
     if not any(map(str.strip, begin)) and len(begin) <= LOOK:
         raise _empty(place)
     sign = _separator(begin)
     notes = [f"cells are separated by {SEPARATORS[sign]}"] if sign != "," else []
     has_comma = sign != "," and _has_decimal_comma(place, _rows_of(begin, sign))
     notes += ["numbers have a decimal comma"] if has_comma else []
-    blocks = _numbered(place, chain(begin, lines), sign)
+    blocks = _numbered(place, chain(begin, lines), chunks, sign)
     table = Table(place, names, 1, notes)
     comments = _Comments(table)
     if not names:
@@ -330,13 +336,27 @@ def _place_of_header(rows: Sequence[Sequence[str]]) -> int:
     return before if is_header else at
 
 
-def _numbered(place: Path, lines: Iterator[str], sign: str) -> Iterator[Block]:
+class _Chunks:
+    """Lines of a table, and how many chunks of them have been read."""
+
+    def __init__(self, parts: Iterator[list[str]]) -> None:
+        self._parts, self.count = parts, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for part in self._parts:
+            self.count += 1
+            yield from part
+
+
+def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> Iterator[Block]:
     """Give rows with the numbers of their lines, in blocks; blank lines are rows without cells."""
     reader = csv.reader(lines, delimiter=sign, strict=True)
     try:
         while True:
-            before = reader.line_num
-            rows = list(islice(reader, BLOCK))
+            before, begin = reader.line_num, chunks.count
+            rows: list[list[str]] = []
+            while len(rows) < BLOCK and chunks.count <= begin + MOST_CHUNKS and (part := list(islice(reader, FEW))):
+                rows += part
             if not rows:
                 return
             if reader.line_num - before == len(rows):
