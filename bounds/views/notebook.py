@@ -14,7 +14,7 @@ from bounds.views.region import outline
 from bounds.views.sharing import shown
 from bounds.views.simulation import draw_curves
 from bounds.views.text import INTERVALS, many, short, with_interval
-from fluid.experiment.run import loss_numbers, queue_numbers
+from fluid.experiment.run import run_numbers
 from fluid.simulation.results import LossResult, QueueResult, Result
 from theory.greedy.optimal import Solution
 from theory.instance import Additive
@@ -84,8 +84,7 @@ def rows(thing: Any) -> Table | None:
             for user, row in zip(thing.cluster.users, thing.tasks, strict=True)
         ]
     if isinstance(thing, Result):
-        numbers_of = queue_numbers if isinstance(thing, QueueResult) else loss_numbers
-        return [{"policy": thing.policy.name, "replication": r, **numbers_of(run)} for r, run in enumerate(thing.runs)]
+        return [{"policy": thing.policy.name, "replication": r, **run_numbers(run)} for r, run in enumerate(thing.runs)]
     return None
 
 
