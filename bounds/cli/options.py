@@ -42,11 +42,11 @@ to_write_or_print = announcing(printed=True)
 
 
 def to_store(path: Path | None) -> Path | None:
-    """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
+    """Refuse what `to_write` refuses, for a store and the files that SQLite makes beside it."""
     if path is not None:
         to_write(path)
         file = path.resolve()
-        for beside in ("-wal", "-shm", ".lock"):
+        for beside in ("-wal", "-shm", "-journal"):
             to_write(file.with_name(file.name + beside))
     return path
 

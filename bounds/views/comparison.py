@@ -28,7 +28,7 @@ from bounds.views.simulation import (
     simulation_answer,
 )
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
-from fluid.experiment.run import loss_numbers, queue_numbers
+from fluid.experiment.run import run_numbers
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
 from fluid.files.tables import parse_continuous
@@ -59,7 +59,7 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
     """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
     measures, first = run.measures, run.first
-    numbers = (queue_numbers if queue else loss_numbers)(run)
+    numbers = run_numbers(run)
     if queue:
         arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
         shares = (float(a / b) if b else None for a, b in zip(starts, arrivals, strict=True))

@@ -14,10 +14,10 @@ from bounds.views.panels import arranged
 from bounds.views.pictures import as_bytes
 from bounds.views.shown import Picture, Table, view_of
 from bounds.views.text import short
-from fluid.experiment.run import loss_numbers, queue_numbers
+from fluid.experiment.run import run_numbers
 from fluid.files.scenarios import Given
 from fluid.files.tables import Table as FileTable
-from fluid.simulation.results import QueueResult, Result
+from fluid.simulation.results import Result
 from theory.greedy.optimal import Solution
 from theory.instance import Additive
 from theory.region.facets import Region
@@ -102,8 +102,7 @@ def rows(thing: Any) -> Rows | None:
             for user, row in zip(thing.cluster.users, thing.tasks, strict=True)
         ]
     if isinstance(thing, Result):
-        numbers_of = queue_numbers if isinstance(thing, QueueResult) else loss_numbers
-        return [{"policy": thing.policy.name, "replication": r, **numbers_of(run)} for r, run in enumerate(thing.runs)]
+        return [{"policy": thing.policy.name, "replication": r, **run_numbers(run)} for r, run in enumerate(thing.runs)]
     return None
 
 

@@ -111,7 +111,7 @@ def test_no_output_over_an_input(arguments: str, here: Path, capsys: pytest.Capt
         f"{LOSS} --store x.png --plot x.png",
         f"admission tune {TENANTS} --policy zeroth --sla 0.1 --until 9 --store x.png --plot x.png",
         "experiment g.toml --store x --csv x",
-        "experiment g.toml --store x --csv x.lock",
+        "experiment g.toml --store x --csv x-journal",
         "experiment g.toml --store x --csv x-wal",
     ],
 )

@@ -283,7 +283,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "empty.toml").write_text("\n")
     (folder / "folder.toml").mkdir()
     with closing(sqlite3.connect(folder / "store.db")) as store:
-        store.execute("create table cells (key text)")
+        store.execute("create table results (key text)")
     return folder
 
 

@@ -15,13 +15,11 @@ from bounds.adversary.sharing import (
     alone_everywhere,
     greatest_sum_of_parts,
     greatest_utilisation,
-    idle_family,
     mean_utilisation,
-    price_family,
-    random_cluster,
     sum_of_parts,
-    unfair_family,
 )
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import idle_family, price_family, unfair_family
 from bounds.results.ps_dsf.characterisations import satisfies_definition_5
 from theory.numbers import total
 from theory.sharing.checks import has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
