@@ -27,7 +27,6 @@ from typing import (
 from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType, field, to_builtins
 from msgspec.structs import fields as fields_of
 
-from fluid.statistics import Interval
 from theory.numbers import text
 
 
@@ -230,8 +229,14 @@ def _mapping(encode_value: Encoder) -> Encoder:
 
 
 def _mean(value: Any) -> Any:
-    return value.mean if isinstance(value, Interval) else value
+    return value.mean if _is_interval(value) else value
 
 
 def _ends(value: Any) -> Any:
-    return (value.low, value.high) if isinstance(value, Interval) else value
+    return (value.low, value.high) if _is_interval(value) else value
+
+
+def _is_interval(value: Any) -> bool:
+    from fluid.statistics import Interval  # with numpy, which answers without measured numbers do not load
+
+    return isinstance(value, Interval)

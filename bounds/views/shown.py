@@ -13,17 +13,19 @@ from fractions import Fraction
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import fields as fields_of
 
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
-from bounds.views.panels import Panel
 from bounds.views.tables import INDENT, aligned
 from bounds.views.text import short, with_interval
 from theory.doors import imported
 from theory.errors import quoted
+
+if TYPE_CHECKING:
+    from bounds.views.panels import Panel
 
 MOST_ROWS = 40
 """Rows of a table that a terminal shows; a line says how many more there are."""
