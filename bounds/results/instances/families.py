@@ -225,6 +225,19 @@ def cycling_cluster() -> Cluster:
     return cluster([[1, 2, 1], [2, 1, 1]], [[0, 1, 3], [1, 3, 0], [2, 0, 1]])
 
 
+def overshooting_family(m: int) -> Cluster:
+    """Return a cluster on which a round of Algorithm I goes past its goal by about m times the distance, m >= 3.
+
+    Three equal users and two servers, as in `cycling_cluster`. With larger m servers must go a smaller part of their
+    way, so no part is small enough for all m.
+
+    >>> from theory.sharing import ps_dsf
+    >>> [str(x) for x in ps_dsf(overshooting_family(8)).totals]
+    ['1/6', '1/3', '1/3']
+    """
+    return cluster([[1, 2, 1], [2, 1, 1]], [[0, 1, m], [1, m, 0], [m, 0, 1]])
+
+
 def two_allocations() -> tuple[Cluster, Matrix, Matrix]:
     """Return a cluster and two allocations, both PS-DSF under resource division, with different totals.
 

@@ -15,6 +15,7 @@ CLAIMS = {
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources price-of-fairness",
+    "part_of_the_way": "algorithm-1-part-of-the-way",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",
