@@ -285,7 +285,7 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     for wrong, expected in (
         (["--plot", str(picture), "--number", "profit"], "--number: expected one of acceptance, acceptance.large"),
         (["--plot", str(picture), "--against", "seed"], "--against: expected a field that the grid varies"),
-        (["--number", "reward"], "expected --plot beside it"),
+        (["--number", "reward"], "has no meaning with no --plot"),
     ):
         capsys.readouterr()
         assert run([*words, *wrong]) == 2

@@ -139,7 +139,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (done.returncode, done.stdout) == (0, "valid: ratio 449/515\n")
     capsys.readouterr()
     for arguments, said in (
-        (["--vary", "all"], "only the worst workload"),
+        (["--vary", "all"], "has no meaning with --vary all"),
         (["--vary", "workload", "--time-limit", "0"], "not every order was decided"),
         (["--vary", "workload", "--out", str(made)], "named twice"),
     ):
