@@ -44,6 +44,13 @@ def test_what_is_made_is_accepted(instance: Instance, servers: int | None) -> No
     assert checker.check(document) == document["claims"]
 
 
+def test_servers_that_prices_and_a_placement_leave_open() -> None:
+    """Jobs of 1/2, twice 1/3 and four times 1/5 are worth less than two servers, and no placement on two holds them."""
+    document = certificate(additive([30], [[15], [10], [6]], workload=["1/2", 1, 2]), 2)
+    servers = checker.check(document)["servers"]
+    assert (servers["least"], servers["most"]) == (2, 3)
+
+
 def places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     yield path
     if isinstance(value, dict | list):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("identity", modules())
-def test_claim_and_controls(identity: str) -> None:
+def test_claim_and_controls(identity: str, record_property: Callable[[str, object], None]) -> None:
     """At the smallest size; `packproof verify` checks the claims at the size of every day."""
     (claim,) = claims([identity])
     checked = claim.outcome(Level.tiny)
@@ -39,6 +40,7 @@ def test_claim_and_controls(identity: str) -> None:
         assert outcome.holds is not None
         assert not claim.is_as_registered(outcome), f"{control!r} does not change the outcome: the check cannot fail"
         assert outcome.computed != checked.computed, f"{control!r} does not change what is said"
+    record_property("controls", len(claim.controls))  # tests.tools.covered counts them
 
 
 def test_tables_of_contents_list_every_claim_once() -> None:

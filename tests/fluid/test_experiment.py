@@ -80,6 +80,7 @@ def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
         assert table(grid, store) == undisturbed(path)
 
 
+@pytest.mark.processes
 def test_workers_end_with_the_driver(tmp_path: Path) -> None:
     """Only the driver is killed (9): its workers leave by themselves, and the store is free."""
     path = grid_file(tmp_path, replications=50, until=20_000)
@@ -93,7 +94,7 @@ def test_workers_end_with_the_driver(tmp_path: Path) -> None:
         process.kill()
         pytest.skip("no /proc to look for workers")
     grid = read_grid(path)
-    for _ in range(120):
+    for _ in range(600):
         time.sleep(0.5)
         if (tmp_path / "s.db").exists() and _rows(tmp_path / "s.db"):
             break

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.results.instances.papers import four_types
@@ -39,7 +39,7 @@ def test_feasible_and_maximal(instance: Instance) -> None:
     assert maximal(space).tolist() == [list(k) for k in top]
 
 
-@pytest.mark.slow
+@settings(max_examples=25)
 @given(instances() | explicit_instances(), st.data())
 def test_max_reward_is_the_greatest_of_definition_2_2(instance: Instance, data: st.DataObject) -> None:
     space, u = instance.pools[0].space, instance.rewards

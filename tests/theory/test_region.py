@@ -239,6 +239,14 @@ def test_proof_refuses_what_is_not_closed() -> None:
     assert not is_outer_boundary(points, simplices, planes + np.array([0, 0, 0, 1]))
 
 
+def test_a_question_leaves_no_trace_in_the_next() -> None:
+    """A program answers about the intensity of a workload after it has been asked for headroom, and the other way."""
+    program, half = CapacityProgram(additive([6], [[4], [1]])), [Fraction(1, 4), 2]
+    before, room = program.intensity(half).value, program.headroom(half)
+    assert program.intensity(half).value == before == Fraction(1, 2)
+    assert program.headroom(half) == room == (Fraction(3, 4), Fraction(3))
+
+
 def test_limits_and_bad_questions() -> None:
     with pytest.raises(TooLargeError, match="simplices"):
         region_facets(additive([40], [[p] for p in (*PRIMES, 13, 17)]), limit=64)
