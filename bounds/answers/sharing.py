@@ -14,7 +14,7 @@ class Shares(CommandAnswer):
     """One allocation; tasks and allocation are totals over a server class.
 
     `ignored` names the lines of the file that the mechanism does not use; `feasible` says whether the tasks fit the
-    cluster all the same (left out if that is not decided).
+    cluster all the same (left out if that is not decided). `price` is given for time division.
     """
 
     mechanism: str
@@ -30,6 +30,7 @@ class Shares(CommandAnswer):
     damped: bool
     properties: dict[str, Property]
     whole: Whole | UnsetType = UNSET
+    price: Price | UnsetType = UNSET
     ignored: list[str] | UnsetType = UNSET
     feasible: bool | UnsetType = UNSET
 
@@ -39,6 +40,19 @@ class Property(Answer):
 
     holds: bool | None
     witness: dict[str, Any] | None
+
+
+class Price(Answer):
+    """What fairness costs: the sum of users' parts of what each could run alone on all servers, and the greatest one.
+
+    `guaranteed` is (2 sqrt(N) - 1)/N, the least part of the greatest sum that N users of equal weights keep (left out
+    where weights differ).
+    """
+
+    parts: Exact
+    greatest: Exact
+    kept: float
+    guaranteed: float | UnsetType = UNSET
 
 
 class Whole(Answer):

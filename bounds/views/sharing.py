@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
+from bounds.adversary.sharing import greatest_sum_of_parts, sum_of_parts
 from bounds.answers.record import Fields, encode, named
-from bounds.answers.sharing import CheckedShares, InMotion, NumericShares, Property, Shares
+from bounds.answers.sharing import CheckedShares, InMotion, NumericShares, Price, Property, Shares
 from bounds.views.panels import Bars, Chart, Curve, in_rows
 from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
 from bounds.views.tables import aligned
@@ -52,6 +53,7 @@ def shares_answer(
         nash_welfare=nash_welfare(allocation),
         properties=properties,
         whole=whole and _whole(allocation, whole),
+        price=_price(allocation) if allocation.division == "time" else None,
         ignored=[_ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
     )
@@ -82,6 +84,29 @@ def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, 
     }
 
 
+def _price(allocation: Allocation) -> Fields:
+    """Return the sum of users' parts beside the greatest one of the cluster at hand."""
+    cluster, parts = allocation.cluster, sum_of_parts(allocation)
+    users, greatest = len(cluster.users), greatest_sum_of_parts(cluster)
+    alike = len(set(cluster.weights)) == 1
+    return Fields(
+        parts=parts,
+        greatest=greatest,
+        kept=float(parts / greatest),
+        guaranteed=(2 * users**0.5 - 1) / users if alike else None,
+    )
+
+
+def _price_in_words(price: Price) -> str:
+    """Return the price of fairness as a line."""
+    guaranteed = price.guaranteed
+    bound = "" if isinstance(guaranteed, UnsetType) else f"; at least {100 * guaranteed:.1f} % is guaranteed"
+    return (
+        f"price of fairness: users' parts of what they run alone sum to {shown(Fraction(price.parts))} of at most "
+        f"{shown(Fraction(price.greatest))}, {100 * price.kept:.1f} % is kept{bound}"
+    )
+
+
 def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
     cluster = allocation.cluster
     # the part of its tasks that each user loses to rounding
@@ -110,6 +135,8 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
         ignored = [f"ignored: {'; '.join(answer.ignored)}"]
     lines = [f"{allocation.mechanism} ({kind})", *ignored, *sized_lines(allocation, answer.utilisation)]
     lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
+    if answer.price:
+        lines.append(_price_in_words(answer.price))
     for name, verdict in answer.properties.items():
         word = {"yes": "holds", "no": "FAILS"}.get(word := _word(verdict), word)
         lines.append(f"{name.replace('_', ' ')}: {word}{_witness(verdict.witness)}")

@@ -205,3 +205,24 @@ def test_a_lie_about_servers_is_printed(tmp_path, capsys):
     shown = capsys.readouterr().out
     # alone u runs 2 tasks and the others 3, so of 3 tasks u has 2 of 8 parts; who is like the others has a third
     assert "strategy proofness: FAILS (user u says: may run on all servers; tasks 0.75, by lying 1)" in shown
+
+
+def test_the_price_of_fairness_is_named_under_time_division(tmp_path, capsys):
+    """Two users tied to a unit server each and two who may use both: 3/2 of 2, which is the least for four users."""
+    path = tmp_path / "cluster.json"
+    users = [{"name": f"u{n}", "demand": {"time": 1}} for n in range(4)]
+    users[0]["servers"], users[1]["servers"] = ["a"], ["b"]
+    servers = [{"name": name, "capacity": {"time": 1}} for name in "ab"]
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("share"))
+    assert answer["price"] == {"parts": "3/2", "greatest": "2", "kept": 0.75, "guaranteed": 0.75}
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm"]) == 0
+    assert "sum to 3/2 of at most 2, 75.0 % is kept; at least 75.0 % is guaranteed" in capsys.readouterr().out
+    users[2]["weight"] = 3
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    assert "guaranteed" not in json.loads(capsys.readouterr().out)["price"]
+    assert run(["share", str(path), "--mechanism", "ps-dsf", "--json"]) == 0
+    assert "price" not in json.loads(capsys.readouterr().out)
