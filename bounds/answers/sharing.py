@@ -14,7 +14,7 @@ class Shares(CommandAnswer):
     """One allocation; tasks and allocation are totals over a server class.
 
     `ignored` names the lines of the file that the mechanism does not use; `feasible` says whether the tasks fit the
-    cluster all the same (left out if that is not decided).
+    cluster all the same (left out if that is not decided). `price` is given for time division.
     """
 
     mechanism: str
@@ -33,6 +33,7 @@ class Shares(CommandAnswer):
     damped: Annotated[bool, HIDDEN]
     properties: Annotated[dict[str, Property], HIDDEN]
     whole: Annotated[Whole | UnsetType, HIDDEN] = UNSET
+    price: Annotated[Price | UnsetType, HIDDEN] = UNSET
     ignored: Annotated[list[str] | UnsetType, HIDDEN] = UNSET
     feasible: Annotated[bool | UnsetType, Head("the tasks fit this cluster")] = UNSET
 
@@ -42,6 +43,19 @@ class Property(Answer):
 
     holds: bool | None
     witness: dict[str, Any] | None
+
+
+class Price(Answer):
+    """What fairness costs: the sum of users' parts of what each could run alone on all servers, and the greatest one.
+
+    `guaranteed` is (2 sqrt(N) - 1)/N, the least part of the greatest sum that N users of equal weights keep (left out
+    where weights differ).
+    """
+
+    parts: Exact
+    greatest: Exact
+    kept: float
+    guaranteed: float | UnsetType = UNSET
 
 
 class Whole(Answer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import inf
@@ -11,7 +12,16 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from bounds.answers.sharing import AllInMotion, AllShares, CheckedShares, InMotion, NumericShares, Property, Shares
+from bounds.answers.sharing import (
+    AllInMotion,
+    AllShares,
+    CheckedShares,
+    InMotion,
+    NumericShares,
+    Price,
+    Property,
+    Shares,
+)
 from bounds.views.panels import Bars
 from bounds.views.pictures import drawn
 from bounds.views.sharing_pictures import tasks_over_time, together
@@ -69,7 +79,21 @@ def _of_exact(answer: Shares) -> list[str]:
     how = "exact and verified" if answer.exact else "numeric and NOT verified"
     damped = " The algorithm as printed found no limit: servers went part of their way only." if answer.damped else ""
     fails = failing(answer.properties)
-    return [f"The tasks are {how}.{damped}", *([f"Not satisfied: {', '.join(fails)}."] if fails else [])]
+    return [
+        f"The tasks are {how}.{damped}",
+        *([f"Not satisfied: {', '.join(fails)}."] if fails else []),
+        *([_price_in_words(answer.price)] if answer.price else []),
+    ]
+
+
+def _price_in_words(price: Price) -> str:
+    """Return what fairness costs on this cluster."""
+    parts, greatest = (number(float(Fraction(value))) for value in (price.parts, price.greatest))
+    bound = f", and at least {number(price.guaranteed, 3, share=True)} is guaranteed" if price.guaranteed else ""
+    return (
+        f"The price of fairness: the users' parts of what each could run alone sum to {parts} of at most "
+        f"{greatest}, so {number(price.kept, 3, share=True)} is kept{bound}."
+    )
 
 
 def _left_aside(who: str, answer: Shares) -> str:

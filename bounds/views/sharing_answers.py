@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.adversary.sharing import greatest_sum_of_parts, sum_of_parts
 from bounds.answers.record import Fields, encode, named
 from bounds.answers.sharing import AllShares, CheckedShares, InMotion, NumericShares, Shares
 from fluid.limits.sharing import History
@@ -44,6 +45,7 @@ def shares_answer(
         nash_welfare=nash_welfare(allocation),
         properties=properties,
         whole=whole and _whole(allocation, whole),
+        price=_price(allocation) if allocation.division == "time" else None,
         ignored=[_ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
     )
@@ -77,6 +79,19 @@ def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, 
         server.name: {resource: value(i, r) for r, resource in enumerate(cluster.resources) if cluster.capacity[i][r]}
         for i, server in enumerate(cluster.servers)
     }
+
+
+def _price(allocation: Allocation) -> Fields:
+    """Return the sum of users' parts beside the greatest one of the cluster at hand."""
+    cluster, parts = allocation.cluster, sum_of_parts(allocation)
+    users, greatest = len(cluster.users), greatest_sum_of_parts(cluster)
+    alike = len(set(cluster.weights)) == 1
+    return Fields(
+        parts=parts,
+        greatest=greatest,
+        kept=float(parts / greatest),
+        guaranteed=(2 * users**0.5 - 1) / users if alike else None,
+    )
 
 
 def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:

@@ -113,6 +113,7 @@ def test_the_readme_counts_what_is_refuted() -> None:
     assert said in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
+@pytest.mark.slow
 def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """Nine claims of seven files, which processes check file by file."""
     names = [

@@ -285,3 +285,24 @@ def test_runs_that_are_not_equally_long_are_refused(cluster, tmp_path, capsys):
     run_over_time = dict(answers(cluster, tmp_path, capsys))["share_events"]
     with pytest.raises(InputError, match="lists of one length"):
         sentence(replace(run_over_time, time=run_over_time.time[1:]))
+
+
+def test_the_price_of_fairness_is_named_under_time_division(tmp_path, capsys):
+    """Two users tied to a unit server each and two who may use both: 3/2 of 2, which is the least for four users."""
+    path = tmp_path / "cluster.json"
+    users = [{"name": f"u{n}", "demand": {"time": 1}} for n in range(4)]
+    users[0]["servers"], users[1]["servers"] = ["a"], ["b"]
+    servers = [{"name": name, "capacity": {"time": 1}} for name in "ab"]
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("share"))
+    assert answer["price"] == {"parts": "3/2", "greatest": "2", "kept": 0.75, "guaranteed": 0.75}
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm"]) == 0
+    assert "sum to 1.5 of at most 2, so 75 % is kept, and at least 75 % is guaranteed." in capsys.readouterr().out
+    users[2]["weight"] = 3
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    assert "guaranteed" not in json.loads(capsys.readouterr().out)["price"]
+    assert run(["share", str(path), "--mechanism", "ps-dsf", "--json"]) == 0
+    assert "price" not in json.loads(capsys.readouterr().out)

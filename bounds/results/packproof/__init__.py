@@ -12,6 +12,7 @@ CLAIMS = {
     "anchors": "one-resource-anchors",
     "general": "one-resource-general",
     "five_types": "one-resource-five-types one-resource-inserted",
+    "six_types": "one-resource-six-types",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources price-of-fairness",
