@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from benchmarks.stepping import reflected
-from bounds.results.instances import limited_by_draining, not_limited_by_draining
+from bounds.results.instances.families import limited_by_draining, not_limited_by_draining
 from fluid.limits.convergence import CrossCheck, crosscheck
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulation.options import Expression

@@ -96,7 +96,7 @@ def greedy_and_optimum(*, by_cvxpy: bool) -> float:
     import numpy as np
 
     from benchmarks.greedy import cvxpy_value
-    from bounds.results.instances import four_types
+    from bounds.results.instances.papers import four_types
     from theory.exact.knapsack import feasible
     from theory.greedy.optimal import solve
 
@@ -110,7 +110,7 @@ def greedy_and_optimum(*, by_cvxpy: bool) -> float:
 def worst() -> float:
     """Measure the exactly worst workload of the four VM types."""
     from bounds.adversary.workload import worst_workload
-    from bounds.results.instances import four_types
+    from bounds.results.instances.papers import four_types
 
     instance = four_types()
     return cpu(lambda: worst_workload(instance))
@@ -215,7 +215,7 @@ def event_list_in_python() -> float:
 
 def fluid() -> float:
     """Measure the fluid path of the four VM types to time 10."""
-    from bounds.results.instances import four_types
+    from bounds.results.instances.papers import four_types
     from fluid.limits.reservation import Reservation, fluid_path
 
     model = Reservation(four_types())

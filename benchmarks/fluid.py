@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.stepping import settled
-from bounds.results.instances import dynamic_instance
+from bounds.results.instances.drawn import dynamic_instance
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.regimes import decide, velocities
 from theory.instance import additive

@@ -19,7 +19,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bounds.adversary.workload import worst_workload
-from bounds.results.instances import collection, four_types
+from bounds.results.instances.drawn import collection
+from bounds.results.instances.papers import four_types
 from theory.exact.knapsack import count, feasible, max_reward, maximal
 from theory.greedy.optimal import AssignmentProgram, solve
 from theory.instance import Additive, Instance, additive

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from bounds import checker
-from bounds.adversary.sharing import random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.results.instances.drawn import random_cluster
 from bounds.results.packproof.sharing import totals_of_the_program
 from theory.sharing.allocation import Allocation
 from theory.sharing.levels import level_units, max_min_violation

@@ -8,6 +8,7 @@ is an input or a formula that is wrong: the outcome must not be the one on recor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -264,6 +265,28 @@ class Covered:
     statement: str  # the numbered statement, or the source of claims about something else
     claims: tuple[Claim, ...]  # empty where the statement has no claim
     numbered: bool = False  # whether it is one of the numbered statements of the paper
+
+
+_KINDS = ("Theorem", "Proposition", "Corollary", "Lemma", "Definition", "Remark", "Figure", "Table", "Example")
+_PLURALS = {f"{kind}s" if kind[-1] != "y" else f"{kind[:-1]}ies": kind for kind in _KINDS}
+_NUMBER = r"(?:(?:[A-Z]\.)?[0-9]+(?:\.[0-9]+)?[a-z]?|[IVX]+)\b"
+_NAMED = re.compile(rf"\b({'|'.join((*_PLURALS, *_KINDS))}) ({_NUMBER}(?:(?:, | and ){_NUMBER})*)")
+_PART = re.compile("(?<=[0-9])[a-z]$")  # a part of a figure, as in Figure 4a
+
+
+def numbers_of(source: str) -> tuple[str, ...]:
+    """Return the numbered statements that a source names, each once, in their order.
+
+    Examples
+    --------
+    >>> numbers_of("Figures 2 and 3"), numbers_of("Lemma 4.1, Figure 4a"), numbers_of("Equation (2)")
+    (('Figure 2', 'Figure 3'), ('Lemma 4.1', 'Figure 4'), ())
+    """
+    statements = []
+    for word, listed in _NAMED.findall(source):
+        numbers = re.split(", | and ", listed) if word in _PLURALS else [re.split(", | and ", listed)[0]]
+        statements += [f"{_PLURALS.get(word, word)} {_PART.sub('', number)}" for number in numbers]
+    return tuple(dict.fromkeys(statements))
 
 
 REGISTRY: dict[str, Claim] = {}

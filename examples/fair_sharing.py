@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packproof import MECHANISMS, decide, table_4, whole_tasks
 from packproof.files import google_cluster
-from packproof.views import arguments, comparison_lines, picture_of_shares, shares_answer
+from packproof.views import all_shares_answer, arguments, picture_of_shares, shares_answer, text_of
 
 
 def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
@@ -22,10 +22,10 @@ def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
     shared = google_cluster(data, users) if data.exists() else table_4()
     allocations = {name: mechanism(shared) for name, mechanism in MECHANISMS.items()}
     answers = {
-        name: shares_answer(allocation, decide(allocation), whole_tasks(allocation))
+        name: shares_answer(allocation, decide(allocation), whole_tasks(allocation), MECHANISMS[name].ignored(shared))
         for name, allocation in allocations.items()
     }
-    print("\n".join(comparison_lines(answers, shared)))
+    print("\n".join(text_of(all_shares_answer(answers))))
     if picture is not None:
         picture_of_shares(list(allocations.values()), picture)
     return {name: answer.jain_index for name, answer in answers.items()}

@@ -157,10 +157,11 @@ Definition is_MaxReward p (S : {set type}) k :=
 Definition greedy_run_with_ties st :=
   greedy_run w K u rho st /\ forall s, List.In s st -> forall p, is_MaxReward p (left_types s) (conf s p).
 
-(** The run with this tie rule earns [c] times the greatest value of an assignment, which is not zero. *)
-Definition greedy_earns_exactly (c : F) := exists st a,
-  [/\ greedy_run_with_ties st, feasible w K rho a, forall b, feasible w K rho b -> value u b <= value u a,
-      0 < value u a & earned w u st = c * value u a].
+(** There are runs with this tie rule, and each of them earns [c] times the greatest value of an assignment, which is
+    not zero. *)
+Definition greedy_earns_exactly (c : F) := exists a,
+  [/\ feasible w K rho a, forall b, feasible w K rho b -> value u b <= value u a, 0 < value u a,
+      exists st, greedy_run_with_ties st & forall st, greedy_run_with_ties st -> earned w u st = c * value u a].
 
 (** *** The conditions of Proposition 3.1 *)
 
@@ -265,20 +266,25 @@ Definition tight_demand (j : type) (r : resource) : nat :=
 
 End Tight.
 
-(** *** The family on one resource, of J = n + 1 types *)
+(** *** A family on one resource: p powers of two, and m + 1 smaller types *)
 
 Section OneResource.
 Variable F : realFieldType.
-Variable n : nat.
-Notation type := 'I_n.+1.
+Variables p m : nat.
+Notation type := 'I_(m + p).+1.
 
-(** A server has (2^n + 1) 2^n - 1 units. A job of type 0 takes 2^n of them and earns 1, a job of type j > 0 takes
-    (2^n + 1) 2^(j-1) and earns 2^(j-1): what a job takes is what it earns, times 2^n or 2^n + 1. *)
-Definition unit_of (j : nat) : nat := (2 ^ j.-1)%N.
-Definition one_demand (j : type) (r : unit) : nat := (unit_of j * (2 ^ n + (0 < j)))%N.
-Definition one_capacity (r : unit) : nat := (2 ^ n * (2 ^ n).+1).-1.
-Definition one_reward (j : type) : F := (unit_of j)%:R.
-Definition one_workload (j : type) : F := 1.
+(** t_0 = 2^p, t_(i+1) = t_i (t_i + 1), and the products T_i = 2^p t_0 ... t_(i-1). *)
+Fixpoint small_number (i : nat) : nat := if i is i'.+1 then (small_number i' * (small_number i').+1)%N else (2 ^ p)%N.
+Definition small_product (i : nat) : nat := (2 ^ p * \prod_(0 <= l < i) small_number l)%N.
+
+(** A server has L - 1 units, L = t_(m+1). First come types i = m, ..., 0 that take L/(t_i + 1) units and earn 1/T_i, then
+    types k = p, ..., 1 that take L/2^k and earn 1/2^k. There is one job of every type a server. *)
+Definition member_part (j : type) : nat := (if j <= m then (small_number (m - j)).+1 else 2 ^ (m + p.+1 - j))%N.
+Definition member_demand (j : type) (r : unit) : nat := (small_number m.+1 %/ member_part j)%N.
+Definition member_capacity (r : unit) : nat := (small_number m.+1).-1.
+Definition member_reward (j : type) : F :=
+  (if j <= m then small_product (m - j) else 2 ^ (m + p.+1 - j))%N%:R^-1.
+Definition member_workload (j : type) : F := 1.
 
 End OneResource.
 
@@ -381,3 +387,89 @@ End Partition.
 (** On a server of capacities [c] exactly [g] tasks (a whole number or not) of demands [d] fit. *)
 Definition alone_tasks (F : realFieldType) (R : finType) (c d : R -> F) (g : F) :=
   (forall r, g * d r <= c r) /\ exists r, 0 < d r /\ g * d r = c r.
+
+(** ** Servers that users share
+
+    Capacities [c], demands [d] of a task, weights [phi]. User [n] can run [gamma n i] tasks alone on server [i]: 0 where
+    it may not run, or where a resource that it demands is missing. *)
+
+Section Sharing.
+Variables (F : realFieldType) (N S R : finType).
+Variables (c : S -> R -> F) (d : N -> R -> F) (phi : N -> F) (gamma : N -> S -> F).
+Implicit Types x y : N -> S -> F.
+
+Definition runs_alone := forall n i, gamma n i = 0 \/ 0 < gamma n i /\ alone_tasks (c i) (d n) (gamma n i).
+
+(** Tasks of users on servers: numbers that may be fractions, none where a user can run none. *)
+Definition placed x := forall n i, 0 <= x n i /\ (gamma n i = 0 -> x n i = 0).
+
+(** Resources are divided (9), or time is (10). *)
+Definition divided x := placed x /\ forall i r, \sum_n x n i * d n r <= c i r.
+Definition timed x := placed x /\ forall i, \sum_n x n i / gamma n i <= 1.
+
+Definition tasks x n : F := \sum_i x n i.
+
+(** The virtual dominant share by weight. *)
+Definition level x n i : F := tasks x n / gamma n i / phi n.
+
+(** PS-DSF (Definition 5): nobody can have more tasks unless somebody else has fewer on a server where its level is no
+    higher. *)
+Definition ps_dsf (allocation : (N -> S -> F) -> Prop) x :=
+  allocation x /\ forall n y, allocation y -> tasks x n < tasks y n ->
+    exists m i, [/\ m != n, y m i < x m i, 0 < gamma n i & level x m i <= level x n i].
+
+(** A bottleneck (Definition 6): a resource that the user demands, that is used up, and of which nobody with a higher
+    level has any. *)
+Definition bottleneck x n i r :=
+  [/\ 0 < d n r, \sum_m x m i * d m r = c i r & forall m, 0 < x m i -> 0 < d m r -> level x m i <= level x n i].
+
+(** Prices of servers, for all their time. *)
+Definition market_equilibrium x (price : S -> F) :=
+  [/\ forall n i, phi n * gamma n i / tasks x n <= price i,
+      forall n i, 0 < x n i -> phi n * gamma n i / tasks x n = price i,
+      forall n i, 0 < gamma n i -> \sum_m x m i / gamma m i = 1 &
+      forall n, \sum_i price i * (x n i / gamma n i) = phi n].
+
+(** The part of a user: its tasks over what it could run alone on all servers. *)
+Definition part x n : F := tasks x n / \sum_i gamma n i.
+
+(** Mean utilisation of the [R] resources of the servers that somebody can use. *)
+Definition usable i := [exists n, 0 < gamma n i].
+Definition mean_utilisation x : F :=
+  (\sum_(i | usable i) \sum_r (\sum_n x n i * d n r) / c i r) / (#|usable| * #|R|)%:R.
+
+(** Tasks alone on all servers, whether the user may run there or not, and the greatest part of a resource of all servers
+    that a task takes. *)
+Definition runs_anywhere (most : N -> F) :=
+  exists g : N -> S -> F, (forall n i, alone_tasks (c i) (d n) (g n i)) /\ forall n, most n = \sum_i g n i.
+Definition dominant_share (share : N -> F) := forall n,
+  (forall r, d n r / (\sum_i c i r) <= share n) /\ exists r, share n = d n r / (\sum_i c i r).
+
+(** Max-min fair in x_n / unit_n by weight: nobody can have more tasks unless somebody whose number is no higher has
+    fewer. TSF counts in tasks alone on all servers, C-DRFH in inverse dominant shares. *)
+Definition max_min_fair (unit : N -> F) x :=
+  divided x /\ forall n y, divided y -> tasks x n < tasks y n ->
+    exists m, tasks y m < tasks x m /\ tasks x m / unit m / phi m <= tasks x n / unit n / phi n.
+Definition tsf x := exists most, runs_anywhere most /\ max_min_fair most x.
+Definition c_drfh x := exists share, dominant_share share /\ max_min_fair (fun n => (share n)^-1) x.
+
+End Sharing.
+
+(** *** A server on which resources stay idle: the first of n + 1 users demands all resources, the others the first *)
+
+Definition idle_demand (F : realFieldType) (n q : nat) (k : 'I_n.+1) (r : 'I_q.+1) : F :=
+  ((k == ord0) || (r == ord0))%:R.
+
+(** *** Two users and a server that neither can use
+
+    The first user (false) demands memory and bandwidth, the second memory alone; a server (false) has one unit of each,
+    another [m] of memory and no bandwidth, on which the second user may not run. *)
+
+Section Unfair.
+Variables (F : realFieldType) (m : F).
+
+Definition unfair_capacity (i r : bool) : F := if i then (if r then 0 else m) else 1.
+Definition unfair_demand (n r : bool) : F := if n && r then 0 else 1.
+Definition unfair_gamma (n i : bool) : F := if i then 0 else 1.
+
+End Unfair.

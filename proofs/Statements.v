@@ -6,8 +6,8 @@
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
-From packproof Require Greedy Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
-From packproof Require Approximate Cells Duality Partition Placement SectionFive.
+From packproof Require Greedy Determined Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
+From packproof Require Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
 From packproof Require BridgeModel Bridge.
@@ -141,6 +141,11 @@ Definition permutation_unique order z order' z' :
 Definition permutation_exists : (0 < J)%N -> exists order z, proposition_3_1 w rho mr order z
   := Permutation.permutation_exists K_down w_ge0 u_gt0 rho_ge0 mr_max all_fit.
 
+(** All runs with the tie rule earn the same. *)
+Definition ties_determine st st' :
+  greedy_run_with_ties w K u rho st -> greedy_run_with_ties w K u rho st' -> earned w u st = earned w u st'
+  := @Determined.ties_determine F J P w K u rho w_ge0 st st'.
+
 Variable a : assignment F 'I_J P.
 Hypothesis a_feasible : feasible w K rho a.
 
@@ -247,14 +252,35 @@ Definition tight (K : config -> Prop) :
   (forall k, listed m k -> K k) -> (forall k, K k -> additive_set k) -> keeps_exactly K
   := @Tight.tight F n m m_gt0 K.
 
-(** On one resource greedy keeps exactly 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1))/2 of the optimum of this family. *)
-Definition one_resource_keeps : (0 < n)%N ->
-  greedy_earns_exactly (whole F) (fun _ : unit => Model.additive (@one_demand n) (@one_capacity n))
-    (@one_reward F n) (@one_workload F n)
+End Attained.
+
+(** *** On one resource *)
+
+Section OneResource.
+Variables (F : realFieldType) (p m : nat).
+Notation additive_set m := (fun _ : unit => Model.additive (@member_demand p m) (@member_capacity p m)).
+
+(** Of p >= 1 powers of two and m + 1 smaller types greedy keeps exactly 1 less the sum of 1/3, 1/7, ..., 1/(2^p - 1) and
+    of all 1/t_i, over 2 (1 + 1/T_1 + ... + 1/T_m). *)
+Definition one_resource_member : (0 < p)%N ->
+  greedy_earns_exactly (whole F) (additive_set m) (@member_reward F p m) (@member_workload F p m)
+    (1 - (\sum_(2 <= k < p.+1) (2 ^ k - 1)%:R^-1 + \sum_(i < m.+1) (small_number p i)%:R^-1)
+         / (2%:R * (1 + \sum_(1 <= i < m.+1) (small_product p i)%:R^-1)))
+  := @OneResource.one_resource_member F p m.
+
+(** Of one smaller type, n + 1 types in all, it keeps 1 - (2^-n + 1/3 + 1/7 + ... + 1/(2^n - 1))/2, ... *)
+Definition one_resource_keeps (n := p) : (0 < n)%N ->
+  greedy_earns_exactly (whole F) (additive_set 0) (@member_reward F n 0) (@member_workload F n 0)
     (1 - ((2 ^ n)%:R^-1 + \sum_(2 <= k < n.+1) (2 ^ k - 1)%:R^-1) / 2%:R)
   := @OneResource.one_resource_keeps F n.
 
-End Attained.
+(** ... and of two, J = p + 2 types in all, 1 - N^2/(N^2 + 1) D/2, D = 1/(N (N + 1)) + 1/N + 1/3 + ... + 1/(2^p - 1). *)
+Definition one_resource_inserted (N : F := (2 ^ p)%:R) : (0 < p)%N ->
+  greedy_earns_exactly (whole F) (additive_set 1) (@member_reward F p 1) (@member_workload F p 1)
+    (1 - N ^+ 2 / (N ^+ 2 + 1) * ((N * (N + 1))^-1 + N^-1 + \sum_(2 <= k < p.+1) (2 ^ k - 1)%:R^-1) / 2%:R)
+  := @OneResource.one_resource_inserted F p.
+
+End OneResource.
 
 (** ** Pools one after another *)
 
@@ -441,14 +467,120 @@ End UniversalPartition.
 
 (** ** Section V of the PS-DSF paper against its Table IV
 
-    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource, and user 1 can
-    run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
+    Users 1 and 2 can run 80 and 40 tasks alone on class A. If 40 and 20 together fill every resource that one of them
+    demands, and user 1 can run 55 alone on class D, user 2 can run 27.5 there, and not 41.25, as is printed. *)
 
 Definition section_5_full (F : realFieldType) (R : finType) (class_A class_D d1 d2 : R -> F) :
+  (forall r, 0 <= d1 r) -> (forall r, 0 <= d2 r) ->
   alone_tasks class_A d1 80%:R -> alone_tasks class_A d2 40%:R -> alone_tasks class_D d1 55%:R ->
-  (forall r, 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
+  (forall r, 0 < d1 r \/ 0 < d2 r -> 40%:R * d1 r + 20%:R * d2 r = class_A r) ->
   alone_tasks class_D d2 (55%:R / 2%:R) /\ ~ alone_tasks class_D d2 (165%:R / 4%:R)
   := @SectionFive.section_5_full F R class_A class_D d1 d2.
+
+(** ** Servers that users share
+
+    Capacities [c], demands [d], weights [phi]; on server [i] user [n] can run [gamma n i] tasks alone. *)
+
+Section Sharing.
+Variables (F : realFieldType) (N S R : finType).
+Variables (c : S -> R -> F) (d : N -> R -> F) (phi : N -> F) (gamma : N -> S -> F).
+Hypothesis alone : runs_alone c d gamma.
+Variables x y : N -> S -> F.
+
+(** What time division allows, resource division does. *)
+Definition time_fits : (forall i r, 0 <= c i r) -> timed gamma x -> divided c d gamma x
+  := @Fairness.time_fits F N S R c d gamma alone x.
+
+(** Under time division an allocation is PS-DSF exactly if all time is used where somebody can run, and whoever is served
+    there has no higher level than any other who can run there. *)
+Definition time_test : timed gamma x ->
+  ps_dsf phi gamma (timed gamma) x <->
+  (forall i, usable gamma i -> \sum_n x n i / gamma n i = 1) /\
+  forall n m i, 0 < gamma n i -> 0 < x m i -> level phi gamma x m i <= level phi gamma x n i
+  := @Fairness.time_test F N S R c d phi gamma alone x.
+
+Section Demands.
+Hypothesis d_ge0 : forall n r, 0 <= d n r.
+
+(** Under resource division it is exactly if every user has a bottleneck wherever it can run. *)
+Definition bottleneck_test : divided c d gamma x ->
+  ps_dsf phi gamma (divided c d gamma) x <->
+  forall n i, 0 < gamma n i -> exists r, bottleneck c d phi gamma x n i r
+  := @Fairness.bottleneck_test F N S R c d phi gamma d_ge0 alone x.
+
+(** Then it keeps at least 1/R of the greatest mean utilisation if every server has each of R resources. *)
+Definition idle_resources : (forall i r, 0 < c i r) ->
+  ps_dsf phi gamma (divided c d gamma) x -> divided c d gamma y ->
+  mean_utilisation c d gamma y / #|R|%:R <= mean_utilisation c d gamma x
+  := fun c_gt0 => @FairnessCosts.idle_resources F N S R c d phi gamma d_ge0 alone c_gt0 x y.
+
+End Demands.
+
+Hypothesis phi_gt0 : forall n, 0 < phi n.
+
+(** Users [n] and [m] with tasks on servers [i] and [j] exchange time: [a] of [n] on [i] for [b] of [m] on [j]. Neither
+    gains unless the other loses, since what they gain has a weighted sum that is not positive. *)
+Definition exchange_of_time (n m : N) (i j : S) (a b : F)
+    (gain_n := b * gamma n j - a * gamma n i) (gain_m := a * gamma m i - b * gamma m j)
+    (A := level phi gamma x m i - level phi gamma x n i) (B := level phi gamma x n j - level phi gamma x m j)
+    (rate := tasks x n * phi m / (tasks x m * phi n)) :
+  timed gamma x -> ps_dsf phi gamma (timed gamma) x -> 0 < x n i -> 0 < x m j -> 0 <= a -> 0 <= b ->
+  [/\ 0 < gain_n -> gain_m < 0, 0 < gain_m -> gain_n < 0 &
+      0 < gamma m i -> 0 < gamma n j -> [/\ 0 <= A, 0 <= B, 0 < rate &
+        gain_n + rate * gain_m
+          = - (a * A * (gamma n i * gamma m i) + b * B * (gamma n j * gamma m j)) * (phi m / tasks x m)]]
+  := @Fairness.exchange_of_time F N S R c d phi gamma alone phi_gt0 x n m i j a b.
+
+Hypothesis somewhere : forall n, exists i, 0 < gamma n i.
+
+(** Under time division PS-DSF is the equilibrium of a market. *)
+Definition fisher_market : timed gamma x ->
+  ps_dsf phi gamma (timed gamma) x <->
+  (forall n, 0 < tasks x n) /\ exists price, market_equilibrium phi gamma x price
+  := @Fairness.fisher_market F N S R c d phi gamma alone phi_gt0 x somewhere.
+
+(** It keeps at least (2 s - 1)/N of every sum of parts if weights are equal, s being the root of the number N of users, ... *)
+Definition price_of_fairness (s : F) : (forall n m, phi n = phi m) ->
+  ps_dsf phi gamma (timed gamma) x -> timed gamma y -> 0 <= s -> s ^+ 2 = #|N|%:R ->
+  (2%:R * s - 1) / #|N|%:R * (\sum_n part gamma y n) <= \sum_n part gamma x n
+  := fun equal => @FairnessCosts.price_of_fairness F N S R c d phi gamma alone phi_gt0 somewhere equal x y s.
+
+End Sharing.
+
+(** ... and no more on k servers of k^2 users, for every k. *)
+Definition price_of_fairness_attained (F : realFieldType) (k : nat) : (0 < k)%N ->
+  exists (gamma : 'I_k * 'I_k -> 'I_k -> F) x y,
+  [/\ runs_alone (fun _ (_ : unit) => 1) (fun _ _ => 1) gamma /\ (forall n, exists i, 0 < gamma n i),
+      ps_dsf (fun=> 1) gamma (timed gamma) x, timed gamma y, 0 < \sum_n part gamma y n &
+      \sum_n part gamma x n = (2%:R * k%:R - 1) / (k ^ 2)%:R * (\sum_n part gamma y n)]
+  := @FairnessCosts.price_of_fairness_attained F k.
+
+(** Two users can run as if alone on a server beside each other, and not in time. *)
+Definition time_is_stricter (F : realFieldType) :
+  exists (c : unit -> bool -> F) (d : bool -> bool -> F) (gamma x : bool -> unit -> F),
+  [/\ runs_alone c d gamma, forall n, tasks x n = gamma n tt, divided c d gamma x & ~ timed gamma x]
+  := Fairness.time_is_stricter F.
+
+(** On one server with n + 1 users and q + 1 resources, where a mean utilisation of 1 is possible, resource division has
+    1/(q + 1) + (1 - 1/(q + 1))/(n + 1). *)
+Definition idle_resources_family (F : realFieldType) (n q : nat)
+    (c := fun (_ : unit) (_ : 'I_q.+1) => 1 : F) (d := @idle_demand F n q)
+    (gamma := fun (_ : 'I_n.+1) (_ : unit) => 1 : F) :
+  exists x y, [/\ runs_alone c d gamma, ps_dsf (fun=> 1) gamma (divided c d gamma) x, divided c d gamma y,
+    mean_utilisation c d gamma y = 1 &
+    mean_utilisation c d gamma x = q.+1%:R^-1 + (1 - q.+1%:R^-1) / n.+1%:R]
+  := @FairnessCosts.idle_resources_family F n q.
+
+(** TSF and C-DRFH leave a user 2/(2 + m) of one half, which PS-DSF gives it, and no number is below all 2/(2 + m). *)
+Definition unfairness_without_bound (F : realFieldType) (m : F)
+    (c := unfair_capacity m) (d := @unfair_demand F) (gamma := @unfair_gamma F) : 0 < m ->
+  [/\ runs_alone c d gamma,
+      (exists x, tsf c d (fun=> 1) gamma x) /\ (exists x, c_drfh c d (fun=> 1) gamma x),
+      forall x, ps_dsf (fun=> 1) gamma (divided c d gamma) x -> tasks x false = 2%:R^-1,
+      forall x, tsf c d (fun=> 1) gamma x \/ c_drfh c d (fun=> 1) gamma x ->
+        tasks x false = 2%:R / (2%:R + m) * 2%:R^-1 &
+      forall e, 0 < e -> 2%:R / e <= m -> 2%:R / (2%:R + m) < e]
+  := @FairnessCosts.unfairness_without_bound F m.
 
 (** ** The checkers, over the rationals of the standard library *)
 

@@ -5,7 +5,7 @@
     with an arbitrary m >= 1 in place of m = J. The J = n + 1 types are numbered 0, ..., n. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From packproof Require Import Greedy.
+From packproof Require Import Greedy Determined.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -346,6 +346,7 @@ Qed.
 (** ** Theorem (B2): the greedy run above keeps exactly 1 - (1 - 1/J)^J of the optimum. *)
 Theorem tight : greedy_earns_exactly whole (fun _ : unit => K) u rho (1 - (1 - J%:R^-1) ^+ J).
 Proof.
+apply: every_run => [p|]; first exact: ler01.
 exists tight_run, tight_best.
 split; [split; first exact: tight_is_run | exact: best_feasible | exact: best_optimal | by rewrite value_best ltr0n |].
   by move=> s /(@List.in_map_iff type) [i [<- _]] []; apply: alone_MaxReward.

@@ -21,10 +21,11 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
-LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819)}
+LEAST_ON_ONE = {3: Fraction(17, 24), 4: Fraction(235, 336), 5: Fraction(571, 819), 6: Fraction(106531, 152915)}
 """What greedy keeps on one resource, servers alike, by number of types.
 
-These are the claims ``packproof/one-resource-three-types`` and ``packproof/one-resource-five-types``.
+These are the claims ``packproof/one-resource-three-types``, ``packproof/one-resource-five-types`` and
+``packproof/one-resource-six-types``.
 """
 
 EVERY_ON_ONE = Fraction("0.69662")
@@ -297,7 +298,7 @@ def proven_from_below(types: int, resources: int) -> Fraction:
     --------
     >>> proven_from_below(3, 1), proven_from_below(3, 2)
     (Fraction(17, 24), Fraction(19, 27))
-    >>> proven_from_below(6, 1)
+    >>> proven_from_below(7, 1)
     Fraction(34831, 50000)
     """
     proven = {1: LEAST_ON_ONE, 2: LEAST_ON_TWO}.get(resources, {})

@@ -1,9 +1,9 @@
-"""A search in a process of its own, which is ended where the code of an author does not return.
+"""Code of an author runs in a process of its own, so that its end does not pass for an answer.
 
-An author's rule may loop, sleep, exit, or crash. The whole search runs beside it, in one process that is forked, so
-that no instance has to travel. Before each call of the rule the search writes the instance into memory that both
-processes see, which takes a few microseconds: whatever becomes of the process, the instance is known. What it finds on
-the way is sent as it is found. Ctrl-C is passed on to that process.
+It may loop, sleep, exit, crash, or take all memory. Whatever calls it runs beside it, in one process that is forked:
+a whole command, or a search, so that no instance has to travel. Before each call of a rule a search writes the instance
+into memory that both processes see, which takes a few microseconds: whatever becomes of the process, the instance is
+known. What it finds on the way is sent as it is found. Ctrl-C is passed on to that process.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ HEAD = struct.Struct("dq")
 LISTENING = 0.1  # seconds between two looks at the clock, and at whether Ctrl-C was pressed
 COMPILING = 120.0  # seconds in which a patient search may be silent once more, after its first word: it compiles
 LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
+
+
+class EndedError(InputError):
+    """The process has ended without an answer; `status` is its exit status, or minus the number of a signal."""
+
+    def __init__(self, line: str, status: int) -> None:
+        super().__init__(line)
+        self.status = status
 
 
 class Wire(Watch):
@@ -83,6 +91,7 @@ def contained(
     seconds: float = float("inf"),
     overtime: float = OVERTIME + LAST,
     patient: bool = False,
+    silent: bool = True,
     report: Callable[[str], None] | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Any:
@@ -100,6 +109,8 @@ def contained(
         Seconds after that limit, or after Ctrl-C, at which the process is ended.
     patient : bool
         Whether every report of progress after the limit gives it `overtime` again, and the first one `COMPILING` more.
+    silent : bool
+        Whether what is printed there goes nowhere.
     report, warn : callable, optional
         Called with how far the search is; with one line if it was ended and its worst instance so far is returned.
 
@@ -110,30 +121,31 @@ def contained(
 
     Raises
     ------
+    EndedError
+        If the process crashed or exited. The line has the instance that the rule was given.
     InputError
-        From the search; or if the process crashed, exited, or was ended before it had found anything. The line has
-        the instance that the rule was given.
+        From the search; or if the process was ended before it had found anything.
     KeyboardInterrupt
         On Ctrl-C, if nothing was found by then; on a second one at once.
 
     Notes
     -----
-    Where processes cannot be forked (Windows), the search runs in this one, and a rule that loops is not ended. What a
-    rule prints goes nowhere. A process of its own has a copy of all objects: what a rule remembers is lost with it.
+    Where processes cannot be forked (Windows), the search runs in this one, and a rule that loops is not ended. A
+    process of its own has a copy of all objects: what a rule remembers is lost with it.
 
     Examples
     --------
     >>> import os
     >>> contained(lambda wire: os._exit(3), "the rule")
     Traceback (most recent call last):
-    theory.errors.InputError: the rule: its process exited with status 3
+    bounds.adversary.contained.EndedError: the rule: its process exited with status 3
     """
     if "fork" not in get_all_start_methods():
         return search(Watch())
     context = get_context("fork")
     listener, sender = context.Pipe(duplex=False)
     board = mmap.mmap(-1, BOARD)
-    process = context.Process(target=_searching, args=(search, name, Wire(sender, board), sender, os.getpid()))
+    process = context.Process(target=_searching, args=(search, name, Wire(sender, board), sender, os.getpid(), silent))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
         process.start()
@@ -193,7 +205,7 @@ def _answer(
             kind, content = listener.recv()
         except (EOFError, OSError):
             process.join()
-            raise InputError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}") from None
+            raise EndedError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}", process.exitcode) from None
         if kind == "answer":
             return content
         if kind == "raised":
@@ -258,17 +270,20 @@ def _end(process: Any) -> None:
             process.join(patience)
 
 
-def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int) -> None:
+def _searching(
+    search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int, silent: bool
+) -> None:
     """Run the search, and send what comes of it: the main function of the process."""
     os.setpgid(0, 0)  # Ctrl-C and Ctrl-Z on the terminal go to the process that listens
     end_with(driver)
     faulthandler.disable()  # the process that listens reports a crash in one line
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, _interrupt)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nowhere, number)
-    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
+    if silent:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
     LISTENERS.append(wire.calling)
     try:
         sender.send(("answer", search(wire)))

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from bounds.adversary.answers import answer_of, is_short, most_of, shown
+from bounds.adversary.choices import Measure
 from bounds.adversary.engine import Judged, Row, Space, with_entry, without_entry
 from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.numbers import many, texts, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import infeasibility
@@ -21,15 +22,6 @@ from theory.sharing.properties import worst_envy
 
 DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]  # to the tasks of each user on each server class
 Measured = tuple[Fraction, dict[str, Any]]  # what a rule keeps, and the numbers behind it
-
-MEASURES = ("fair", "equal-part", "utilisation", "envy", "lie")
-"""What a sharing rule keeps, at most 1. ``fair``: least tasks of a user over its weighted max-min fair share of the
-bottleneck resource (1 where no resource is the bottleneck of all). ``equal-part``: least tasks over those that the
-user's weight's part of every server would run (sharing incentive). ``utilisation``: mean utilisation of the resources
-over the greatest possible. ``envy``: least tasks over those that a user could run with what another one holds, by
-weight. ``lie``: tasks of a user over those that it gains by misreporting (`bounds.adversary.lies`)."""
-
-SYNONYMS = {"fair-share": "fair"}  # other words for a measure
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Shape:
 
 
 def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the rule") -> Callable[[Shape], Judged]:
-    """Return the judge of a rule by one of `MEASURES` other than ``lie``; all are exact.
+    """Return the judge of a rule by a `Measure` other than ``lie``; all are exact.
 
     Raises
     ------
@@ -91,9 +83,9 @@ def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the r
 
 def measure_named(measure: str) -> Callable[[Allocation], Measured]:
     """Return the function of a measure; an unknown one is refused."""
-    measured = _MEASURED.get(SYNONYMS.get(measure, measure))
+    measured = _MEASURED.get(measure)
     if measured is None:
-        raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
+        raise ArgumentError(f"measure: expected one of {', '.join(Measure)}, got {measure!r}")
     return measured
 
 

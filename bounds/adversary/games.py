@@ -188,27 +188,21 @@ def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:
 
 def worst_stored(store: Store, key: str) -> dict[str, Any] | None:
     """Return the document of the worst instance that searches of this key have stored, None where there is none."""
-    keys = _keys(store, key)
-    numbers = store.numbers(keys)
-    if not keys:
-        return None
-    worst = min(keys, key=lambda one: numbers[one]["ratio"] or 0.0)
-    content = store.run(worst, json.loads)
-    assert content is not None
-    document: dict[str, Any] = content[0]
-    return document
+    worst = min(_stored(store, key), key=lambda one: one["ratio"], default=None)
+    return None if worst is None else worst["case"]
 
 
 def put_worst(store: Store, key: str, worst: Found[Any], seconds: float) -> None:
-    """Write the worst instance of a search beside those of earlier ones."""
-    number = len(_keys(store, key))
-    numbers: dict[str, float | None] = {"ratio": float(worst.judged.value), "evaluations": float(worst.evaluations)}
-    content = json.dumps(case_document(worst.case)).encode()
-    store.put(f"{key} {number}", number, {}, numbers, seconds, content)
+    """Write the worst instance of a search beside those of earlier ones, and of others that end at the same time."""
+    content = json.dumps({"ratio": float(worst.judged.value), "case": case_document(worst.case)}).encode()
+    number = len(_stored(store, key))
+    while not store.put(f"{key} {number}", content, seconds):
+        number += 1
 
 
-def _keys(store: Store, key: str) -> list[str]:
-    keys: list[str] = []
-    while store.known([following := f"{key} {len(keys)}"]):
-        keys.append(following)
-    return keys
+def _stored(store: Store, key: str) -> list[dict[str, Any]]:
+    """Return what searches of this key have stored, in their order."""
+    results: list[dict[str, Any]] = []
+    while result := store.read(f"{key} {len(results)}", json.loads):
+        results.append(result[0])
+    return results

@@ -28,7 +28,7 @@ from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.statistics import Interval
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import traffic_intensity
@@ -258,23 +258,25 @@ def break_policy(
 
 def search_policy(
     name: str, *, time_limit: float, resources: int = 1, report: Say = None, warn: Say = None, **how: Any
-) -> Broken:
+) -> tuple[str, Broken]:
     """Search for an instance that a policy by its name serves badly, in a process of its own, as `break_policy` does.
 
-    `warn` is called with one line if the process was ended. A slotted policy with several resources is refused.
+    Returns the policy's model as well, since its code runs in that process alone. `warn` is called with one line if the
+    process was ended. A slotted policy with several resources is refused.
     """
 
-    def searched(wire: Wire) -> Broken:
+    def searched(wire: Wire) -> tuple[str, Broken]:
         # in the search the instances are what takes time, so that it compiles before the first of them
         policy = policy_by_name(name)
         if policy.model == "slotted" and resources > 1:
-            raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {resources}")
-        return break_policy(policy, resources=resources, time_limit=time_limit, report=wire.report, **how)
+            raise ArgumentError(f"resources: expected 1, since {name} is a slotted policy, got {resources}")
+        broken = break_policy(policy, resources=resources, time_limit=time_limit, report=wire.report, **how)
+        return policy.model, broken
 
-    broken: Broken = contained(
+    answer: tuple[str, Broken] = contained(
         searched, name, seconds=time_limit, overtime=SILENT, patient=True, report=report, warn=warn
     )
-    return broken
+    return answer
 
 
 def _has_traps(policy: Policy, service: str) -> bool:

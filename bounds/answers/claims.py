@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from bounds.answers.record import Answer
+from bounds.answers.record import HIDDEN, Answer, Head
 from bounds.answers.shared import CommandAnswer
 
 
@@ -23,31 +23,31 @@ class ListedResult(Answer):
     """A result as it is listed, with its parameters by level."""
 
     result: str
-    title: str
-    printed: str
-    lost: str
-    chosen: str
-    seed: int | None
-    claims: list[str]
-    parameters: dict[str, dict[str, Any]]
+    title: Annotated[str, Head("what it shows", prose=True)]
+    printed: Annotated[str, HIDDEN]
+    lost: Annotated[str, HIDDEN]
+    chosen: Annotated[str, HIDDEN]
+    seed: Annotated[int | None, HIDDEN]
+    claims: Annotated[list[str], HIDDEN]
+    parameters: Annotated[dict[str, dict[str, Any]], HIDDEN]
 
 
 class Verified(Answer):
     """A claim and the outcome of its check; `evidence`, `holds` and `as_registered` are null where it was skipped."""
 
-    id: str
-    paper: str
-    source: str
-    statement: str
-    printed: str
-    computed: str
+    id: Annotated[str, HIDDEN]
+    paper: Annotated[str, HIDDEN]
+    source: Annotated[str, Head("source", prose=True)]
+    statement: Annotated[str, Head("claim", prose=True)]
+    printed: Annotated[str, Head("printed", prose=True)]
+    computed: Annotated[str, Head("computed", prose=True)]
     evidence: str | None
-    verdict: str
-    refutes: str | None
-    theorems: list[str]
-    holds: bool | None
-    as_registered: bool | None
-    seconds: float
+    verdict: Annotated[str, HIDDEN]
+    refutes: Annotated[str | None, HIDDEN]
+    theorems: Annotated[list[str], HIDDEN]
+    holds: Annotated[bool | None, HIDDEN]
+    as_registered: Annotated[bool | None, HIDDEN]
+    seconds: Annotated[float, Head("seconds", digits=3)]
 
 
 class CoveredStatement(Answer):
@@ -73,23 +73,23 @@ class Asked(CommandAnswer):
     `holds` says whether what is printed came out for them, null where nothing was checked.
     """
 
-    id: str
-    parameters: dict[str, str]
-    printed: str
-    computed: str
-    holds: bool | None
+    id: Annotated[str, Head("claim")]
+    parameters: Annotated[dict[str, str], Head("value", by="parameter", prose=True)]
+    printed: Annotated[str, Head("printed", prose=True)]
+    computed: Annotated[str, Head("computed", prose=True)]
+    holds: Annotated[bool | None, HIDDEN]
 
 
 class Listed(Answer):
     """A claim as it is registered; `evidence` is null where it cannot be checked."""
 
-    id: str
-    paper: str
-    source: str
-    statement: str
-    printed: str
+    id: Annotated[str, Head("claim")]
+    paper: Annotated[str, HIDDEN]
+    source: Annotated[str, Head("source", prose=True)]
+    statement: Annotated[str, HIDDEN]
+    printed: Annotated[str, HIDDEN]
     evidence: str | None
-    verdict: str
-    refutes: str | None
-    theorems: list[str]
-    holds: bool | None
+    verdict: Annotated[str, Head("verdict", prose=True)]
+    refutes: Annotated[str | None, Head("what fails", prose=True)]
+    theorems: Annotated[list[str], HIDDEN]
+    holds: Annotated[bool | None, HIDDEN]

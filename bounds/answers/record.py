@@ -27,7 +27,6 @@ from typing import (
 from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType, field, to_builtins
 from msgspec.structs import fields as fields_of
 
-from fluid.statistics import Interval
 from theory.numbers import text
 
 
@@ -62,7 +61,9 @@ class Head(NamedTuple):
     """What a reader is told instead of the name of a field, and how its numbers are written.
 
     `digits` are significant; a `share` is written in per cent. Fields by the same keys, which are called `by`, are
-    columns of one table. A field without `words` is not shown. Intervals are cut at the `least` possible value.
+    columns of one table; numbers by two keys are called by both, such as ``user, server``. A field without `words` is
+    not shown. Intervals are cut at the `least` possible value. A text is quoted as messages quote names of a file; one
+    that is `prose` is written as it is.
     """
 
     words: str
@@ -70,6 +71,7 @@ class Head(NamedTuple):
     share: bool = False
     by: str = ""
     least: float = -inf
+    prose: bool = False
 
 
 LINES = "lines"
@@ -227,8 +229,14 @@ def _mapping(encode_value: Encoder) -> Encoder:
 
 
 def _mean(value: Any) -> Any:
-    return value.mean if isinstance(value, Interval) else value
+    return value.mean if _is_interval(value) else value
 
 
 def _ends(value: Any) -> Any:
-    return (value.low, value.high) if isinstance(value, Interval) else value
+    return (value.low, value.high) if _is_interval(value) else value
+
+
+def _is_interval(value: Any) -> bool:
+    from fluid.statistics import Interval  # with numpy, which answers without measured numbers do not load
+
+    return isinstance(value, Interval)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import Answer, Exact, Of
+from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
 
@@ -14,24 +14,28 @@ class Shares(CommandAnswer):
     """One allocation; tasks and allocation are totals over a server class.
 
     `ignored` names the lines of the file that the mechanism does not use; `feasible` says whether the tasks fit the
-    cluster all the same (left out if that is not decided).
+    cluster all the same (left out if that is not decided). `price` is given for time division.
     """
 
     mechanism: str
-    division: str
-    exact: bool
-    tasks: dict[str, float]
-    tasks_exact: Annotated[dict[str, Exact] | None, Of("tasks")]
-    allocation: dict[str, dict[str, float]]
-    utilisation: dict[str, dict[str, float]]
-    jain_index: float
-    nash_welfare: float
-    rounds: int | None
-    damped: bool
-    properties: dict[str, Property]
-    whole: Whole | UnsetType = UNSET
-    ignored: list[str] | UnsetType = UNSET
-    feasible: bool | UnsetType = UNSET
+    division: Annotated[str, Head("servers are divided by")]
+    exact: Annotated[bool, Head("tasks are exact")]
+    tasks: Annotated[dict[str, float], HIDDEN]
+    tasks_exact: Annotated[dict[str, Exact] | None, Of("tasks"), Head("tasks", by="user")]
+    allocation: Annotated[dict[str, dict[str, float]], Head("tasks by user and server class", by="user, server")]
+    utilisation: Annotated[
+        dict[str, dict[str, float]],
+        Head("in use, by server class and resource", digits=4, share=True, by="server, resource"),
+    ]
+    jain_index: Annotated[float, Head("Jain's index", digits=4)]
+    nash_welfare: Annotated[float, Head("Nash welfare", digits=4)]
+    rounds: Annotated[int | None, Head("rounds of the algorithm")]
+    damped: Annotated[bool, HIDDEN]
+    properties: Annotated[dict[str, Property], HIDDEN]
+    whole: Annotated[Whole | UnsetType, HIDDEN] = UNSET
+    price: Annotated[Price | UnsetType, HIDDEN] = UNSET
+    ignored: Annotated[list[str] | UnsetType, HIDDEN] = UNSET
+    feasible: Annotated[bool | UnsetType, Head("the tasks fit this cluster")] = UNSET
 
 
 class Property(Answer):
@@ -39,6 +43,19 @@ class Property(Answer):
 
     holds: bool | None
     witness: dict[str, Any] | None
+
+
+class Price(Answer):
+    """What fairness costs: the sum of users' parts of what each could run alone on all servers, and the greatest one.
+
+    `guaranteed` is (2 sqrt(N) - 1)/N, the least part of the greatest sum that N users of equal weights keep (left out
+    where weights differ).
+    """
+
+    parts: Exact
+    greatest: Exact
+    kept: float
+    guaranteed: float | UnsetType = UNSET
 
 
 class Whole(Answer):
@@ -61,16 +78,16 @@ class CheckedShares(CommandAnswer):
     """How far a stored allocation is from the conditions of its mechanism (null: no tolerance excuses it)."""
 
     mechanism: str
-    division: str
+    division: Annotated[str, Head("servers are divided by")]
     evidence: str
     valid: bool
-    tolerance: float
-    violation: float | None
-    overload: float | None
-    bottleneck: float | None
-    user: str | None
-    server: str | None
-    reason: str | None
+    tolerance: Annotated[float, Head("distance that is allowed", digits=4)]
+    violation: Annotated[float | None, Head("distance from the conditions of the mechanism", digits=4)]
+    overload: Annotated[float | None, Head("a server is loaded beyond its capacity, at most", digits=4, share=True)]
+    bottleneck: Annotated[float | None, Head("the same, without loads beyond capacity", digits=4)]
+    user: Annotated[str | None, HIDDEN]
+    server: Annotated[str | None, HIDDEN]
+    reason: Annotated[str | None, HIDDEN]
 
 
 class InMotion(CommandAnswer):
@@ -99,19 +116,22 @@ class NumericShares(CommandAnswer):
     """
 
     mechanism: str
-    division: str
-    exact: bool
+    division: Annotated[str, Head("servers are divided by")]
+    exact: Annotated[bool, HIDDEN]
     evidence: str
-    tolerance: float
-    violation: float
-    user: str | None
-    server: str | None
-    rounds: int | None
-    interrupted: bool
-    tasks: dict[str, float]
-    allocation: dict[str, dict[str, float]]
-    utilisation: dict[str, dict[str, float]]
-    jain_index: float
-    nash_welfare: float
-    properties: dict[str, Property]
-    prices: list[dict[str, dict[str, float]]] | None
+    tolerance: Annotated[float, Head("distance that was asked for", digits=4)]
+    violation: Annotated[float, Head("distance from the conditions of the mechanism", digits=4)]
+    user: Annotated[str | None, HIDDEN]
+    server: Annotated[str | None, HIDDEN]
+    rounds: Annotated[int | None, Head("rounds of the algorithm")]
+    interrupted: Annotated[bool, Head("stopped before its end")]
+    tasks: Annotated[dict[str, float], Head("tasks", by="user")]
+    allocation: Annotated[dict[str, dict[str, float]], Head("tasks by user and server class", by="user, server")]
+    utilisation: Annotated[
+        dict[str, dict[str, float]],
+        Head("in use, by server class and resource", digits=4, share=True, by="server, resource"),
+    ]
+    jain_index: Annotated[float, Head("Jain's index", digits=4)]
+    nash_welfare: Annotated[float, Head("Nash welfare", digits=4)]
+    properties: Annotated[dict[str, Property], HIDDEN]
+    prices: Annotated[list[dict[str, dict[str, float]]] | None, HIDDEN]

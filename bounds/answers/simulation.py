@@ -4,31 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer, Number
-
-
-class PolicyLine(Answer):
-    """A policy, in one line; `options` are fields of the table ``[simulation]``, which `explained` explains."""
-
-    name: str
-    model: str
-    about: str
-    options: list[str]
-    explained: list[OptionLine]
-
-
-class OptionLine(Answer):
-    """An option of a policy.
-
-    `default` as it stands in a file, null where the policy works it out, or needs a value.
-    """
-
-    name: str
-    default: str | None
-    about: str
 
 
 class SimulatedAnswer(CommandAnswer):
@@ -150,41 +129,3 @@ class Delay(Answer):
 
 
 Simulated = SimulatedLoss | SimulatedQueue
-
-
-class ComparedLoss(CommandAnswer):
-    """Policies of loss systems on the same jobs: the answer of each, and what each has more than the first.
-
-    `replications` are those that count: copies of one run count as one.
-    """
-
-    policies: Annotated[list[SimulatedLoss], Meta(min_length=1)]
-    differences: list[Difference]
-    replications: int
-
-
-class Difference(Answer):
-    """Mean of the first policy minus that of the second, over replications that saw the same jobs.
-
-    `number` is one of the numbers of a run as experiments name them: ``reward``, ``acceptance.TYPE``,
-    ``utilisation.RESOURCE``, ``queue``, ``delay.p95`` and so on; ``acceptance`` is that of all types together.
-    """
-
-    first: str
-    second: str
-    number: str
-    difference: Number
-
-
-class ComparedQueues(CommandAnswer):
-    """Policies of queues on the same jobs: the answer of each, and what each has more than the first.
-
-    `replications` are those that count: copies of one run count as one.
-    """
-
-    policies: Annotated[list[SimulatedQueue], Meta(min_length=1)]
-    differences: list[Difference]
-    replications: int
-
-
-Compared = ComparedLoss | ComparedQueues

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,18 +20,14 @@ from bounds.cli.options import (
     WorkersOption,
     named_values,
     refuse_no_time,
-    refuse_unused,
 )
+from fluid.admission.choices import Moments, PolicyName, RunningPolicy
 from theory.errors import InputError
-from theory.numbers import many
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fluid.admission.law.belief import Tenant
-    from fluid.admission.law.cluster import AdmissionCluster
-    from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.experiment.store import Store
 
 group = Application(
@@ -52,12 +46,8 @@ AdmissionFile = Annotated[
 SizeOption = Annotated[
     int, typer.Option("--size", metavar="C", help="Cores of the deployment now.", show_default=False)
 ]
-PolicyOption = Annotated[
-    str, typer.Option("--policy", metavar="zeroth|first|second", help="Admission policy.", show_default=False)
-]
-MomentsOption = Annotated[
-    str, typer.Option("--moments", metavar="exact|plug-in|paper", help="Belief and moments of a moment policy.")
-]
+PolicyOption = Annotated[PolicyName, typer.Option("--policy", help="Admission policy.", show_default=False)]
+MomentsOption = Annotated[Moments, typer.Option("--moments", help="Belief and moments of a moment policy.")]
 MarginalOption = Annotated[
     float,
     typer.Option("--marginal", metavar="CORES", help="Cores below which an arrival is marginal; 0: no heuristic."),
@@ -89,12 +79,6 @@ MostOption = Annotated[
 YEAR = 8760
 """Hours of a year of 365 days."""
 
-MOST_HOURS = 10_000_000
-"""Most hours of a run: over a thousand years, of which every month is counted by itself."""
-
-MOST_CORES = 1_000_000_000
-"""Beyond any cluster, and whole in floats."""
-
 
 def numbers_of(text: str, name: str) -> list[float]:
     """Read numbers with commas between them; bad ones end in one line that names the option."""
@@ -108,6 +92,8 @@ def numbers_of(text: str, name: str) -> list[float]:
 
 def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
+    from fluid.admission.law.cluster import MOST_CORES
+
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
         if value < 1 or value != int(value) or value > MOST_CORES:
@@ -120,40 +106,6 @@ def times_of(text: str | None) -> NDArray[np.float64] | None:
     from fluid.admission.law.cluster import horizons_of
 
     return None if text is None else horizons_of(numbers_of(text, "--horizons"))
-
-
-def checked_size(size: int, capacity: int, name: str = "--size") -> int:
-    """Refuse a number of cores that the cluster does not have."""
-    if not 1 <= size <= capacity:
-        raise InputError(f"{name}: expected from 1 to the capacity, {many(capacity, 'core')}, got {size}")
-    return size
-
-
-def refuse_no_span(until: float, warmup: float) -> None:
-    """Refuse times of a run that are none, or out of order."""
-    refuse_no_time("--until", until)
-    if until > MOST_HOURS:
-        raise InputError(f"--until: expected at most {MOST_HOURS:,} hours, got {until:g}")
-    if not 0 <= warmup < until:
-        raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
-
-
-def policy_named(name: str) -> str:
-    """Refuse the name of a policy that has no threshold."""
-    from fluid.admission.law.thresholds import POLICIES
-
-    if name not in POLICIES:
-        raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, got {name!r}")
-    return name
-
-
-def threshold_of(threshold: float, policy: str) -> float:
-    """Refuse a threshold of the second-moment policy that is no bound of a probability."""
-    if policy == "second" and threshold > 1:
-        raise InputError(
-            f"--threshold: expected a bound of a probability, at most 1, for --policy second, got {threshold:g}"
-        )
-    return threshold
 
 
 @group.command(
@@ -176,7 +128,8 @@ def moments(
     times = numbers_of(at, "--at")
     for t in times:
         refuse_no_time("--at", t)
-    answer = moments_answer(cluster.priors, checked_size(size, cluster.capacity), times)
+    cluster.refuse_size(size)
+    answer = moments_answer(cluster.priors, size, times)
     show(answer, as_json=as_json)
 
 
@@ -204,7 +157,7 @@ def law(
 
     cluster = read_admission(file)
     refuse_no_time("--at", at)
-    checked_size(size, cluster.capacity)
+    cluster.refuse_size(size)
     if given is not None:
         size_law = parameters_law(cluster.priors, *parameters_of(given), size, at)
     elif isinstance(cluster.deployments, tuple) and len(cluster.deployments) == 1:
@@ -256,124 +209,6 @@ def belief(
     show(answer, as_json=as_json)
 
 
-@group.command(
-    examples=(
-        "packproof admission decide examples/admission.toml --active 120,40,7 --arriving 4 --horizons 1,24,168",
-        "packproof admission decide examples/admission.toml --state examples/tenants.csv --arriving 4 --policy second "
-        "--threshold 0.1",
-    )
-)
-def decide(
-    file: AdmissionFile,
-    active: Annotated[
-        str | None,
-        typer.Option("--active", metavar="C,...", help="Cores of the deployments in the cluster; may be empty."),
-    ] = None,
-    arriving: Annotated[
-        int | None, typer.Option("--arriving", metavar="C", help="Cores of the deployment that arrives.")
-    ] = None,
-    horizons: Annotated[
-        str | None,
-        typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; those of tune by default."),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option("--state", metavar="FILE", help="The deployments and what was seen of each, CSV, JSON or TOML."),
-    ] = None,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="zeroth|first|second", help="Policy that gives a verdict.")
-    ] = None,
-    threshold: Annotated[float | None, typer.Option("--threshold", metavar="X", help="Its threshold.")] = None,
-    sla: Annotated[
-        float | None, typer.Option("--sla", metavar="X", help="Take the threshold that tune estimates for this SLA.")
-    ] = None,
-    moments: MomentsOption = "exact",
-    until: Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run that tunes.")] = YEAR,
-    warmup: WarmupOption = 0.0,
-    store: StoreFile = None,
-    engine: EngineOption = "local",
-    as_json: JsonFlag = False,
-) -> None:
-    """The numbers that policies compare with their thresholds for an arriving deployment, and a verdict."""
-    from bounds.views.admission import decide_answer
-    from fluid.admission.law.admission_files import read_admission
-    from fluid.admission.simulation.outlook import aligned_horizons
-    from fluid.admission.simulation.simulate import AdmissionPolicy
-
-    if arriving is None or (active is None) == (state is None):
-        raise InputError(what_is_missing(active, state))
-    if policy is None and not (threshold is None and sla is None):
-        raise InputError("--policy: missing, expected the policy of --threshold or --sla: zeroth, first or second")
-    if policy is not None and (threshold is None) == (sla is None):
-        got = "neither" if sla is None else "both"
-        raise InputError(f"--threshold: expected either --threshold X or --sla X beside --policy, got {got}")
-    if sla is None:
-        refuse_unused({"--engine": engine != "local"}, "no --sla, whose runs it is for")
-    chosen = (
-        None if policy is None else AdmissionPolicy(policy_named(policy), moments=moments, horizons=times_of(horizons))
-    )
-    refuse_no_span(until, warmup)
-    cluster = read_admission(file)
-    checked_size(arriving, cluster.capacity, "--arriving")
-    tenants, arrival, fits = arrival_at(cluster, active, state, arriving)
-    if chosen is not None and threshold is not None:
-        chosen = replace(chosen, threshold=threshold_of(threshold, chosen.name))
-    elif chosen is not None and sla is not None:
-        chosen = tuned_policy(cluster, chosen, sla, until, warmup, store, engine)
-    times = times_of(horizons)
-    ahead = aligned_horizons() if times is None else times
-    answer = decide_answer(cluster, tenants, arrival, ahead, chosen, observed=state is not None, fits=fits)
-    show(answer, as_json=as_json)
-
-
-def what_is_missing(active: str | None, state: Path | None) -> str:
-    """Return the refusal of a decision without its deployments, with both, or without an arrival."""
-    if active is not None and state is not None:
-        return "--state: expected either --active C,... or --state FILE, got both"
-    if active is None and state is None:
-        return "--active: missing, expected --active C,...: cores of the deployments in the cluster, or --state FILE"
-    return "--arriving: missing, expected --arriving C: a whole number"
-
-
-def arrival_at(
-    cluster: AdmissionCluster, active: str | None, state: Path | None, cores: int
-) -> tuple[list[Tenant], Tenant, bool]:
-    """Return the deployments in the cluster, the one that arrives, and whether it fits."""
-    from fluid.admission.law.admission_files import read_state
-    from fluid.admission.law.belief import Tenant
-    from fluid.admission.simulation.decision import arriving
-
-    if state is None:
-        tenants, arrival = [Tenant(size) for size in cores_of(active or "", "--active")], Tenant(cores)
-    else:
-        tenants, arrival = read_state(state), arriving(cluster, cores)
-    used = sum(tenant.cores for tenant in tenants)
-    if used > cluster.capacity:
-        name = "--active" if state is None else str(state)
-        raise InputError(f"{name}: expected at most the capacity, {many(cluster.capacity, 'core')}, got {used} in all")
-    fits = used + cores <= cluster.capacity
-    if not fits:
-        taken = many(used, "core")
-        print(f"{taken} and {cores} more do not fit {cluster.capacity}: no policy may accept", file=sys.stderr)
-    return tenants, arrival, fits
-
-
-def tuned_policy(
-    cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
-    sla: float,
-    until: float,
-    warmup: float,
-    store: Path | None,
-    engine: str,
-) -> AdmissionPolicy:
-    """Return a policy with the threshold that `tune` estimates by default; stored runs are not repeated."""
-    from fluid.admission.study.tuning import tune
-
-    with progress_and_store(store) as (say, stored):
-        return tune(cluster, policy, sla, until, warmup=warmup, engine=engine, progress=say, store=stored).policy
-
-
 @contextmanager
 def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], None], Store | None]]:
     """Tell how far the runs within the block are, and keep them in a store if there is one."""
@@ -391,19 +226,14 @@ def progress_and_store(store: Path | None) -> Iterator[tuple[Callable[[str], Non
 )
 def simulate(
     file: AdmissionFile,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="zeroth|first|second|controlled", help="Admission policy.", show_default=False
-        ),
-    ],
+    policy: Annotated[RunningPolicy, typer.Option("--policy", help="Admission policy.", show_default=False)],
     threshold: ThresholdOption,
     until: UntilOption,
     warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 10,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Of known kinds, hide which one arrives.")] = False,
@@ -421,13 +251,11 @@ def simulate(
     from bounds.views.admission import simulated_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.replications import simulate_admission
-    from fluid.admission.simulation.simulate import CONTROLLED, AdmissionPolicy
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    refuse_no_span(until, warmup)
     cluster = read_admission(file)
-    name = policy if policy == CONTROLLED else policy_named(policy)
     chosen = AdmissionPolicy(
-        name, threshold_of(threshold, name), moments, marginal, times_of(horizons), labelled=not unlabelled,
+        policy.value, threshold, moments.value, marginal, times_of(horizons), labelled=not unlabelled,
         aim=sla, gain=gain,
     )  # fmt: skip
     with progress_and_store(store) as (say, stored):
@@ -467,7 +295,7 @@ def tune(
     ] = None,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     steps: Annotated[
@@ -485,15 +313,13 @@ def tune(
     from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.admission.study.tuning import tune as tune_threshold
 
-    refuse_no_span(until, warmup)
-    if time_limit is not None and not 0 < time_limit < inf:
-        raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy_named(policy), moments=moments, marginal=marginal, horizons=times_of(horizons))
+    chosen = AdmissionPolicy(policy.value, moments=moments.value, marginal=marginal, horizons=times_of(horizons))
     with progress_and_store(store) as (say, stored):
         tuning = tune_threshold(
             cluster, chosen, sla, until, replications=replications, seed=seed, observations=observations, warmup=warmup,
-            steps=steps, time_limit=time_limit or inf, workers=workers, engine=engine, progress=say, store=stored,
+            steps=steps, time_limit=inf if time_limit is None else time_limit, workers=workers, engine=engine,
+            progress=say, store=stored,
         )  # fmt: skip
     if plot is not None:
         from bounds.views.admission_pictures import picture_of_tuning
@@ -524,7 +350,7 @@ def compare(
     warmup: WarmupOption = 0.0,
     replications: Annotated[int, typer.Option("--replications", metavar="N", min=8, max=1_000_000)] = 40,
     seed: SeedOption = 0,
-    moments: MomentsOption = "exact",
+    moments: MomentsOption = Moments.exact,
     marginal: MarginalOption = 0.0,
     horizons: HorizonsOption = None,
     pilots: Annotated[int, typer.Option("--pilots", min=1, max=1000, help="Worlds for the ladders.")] = 8,
@@ -548,14 +374,11 @@ def compare(
     from fluid.admission.study.frontier import compare as compare_policies
     from fluid.admission.study.tuning import pathwise_bound
 
-    refuse_no_span(until, warmup)
-    if not 0 < sla < 1:
-        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
     seen, times = counts_of(observations), times_of(horizons)
-    named = [AdmissionPolicy(policy_named(name.strip()), moments=moments, marginal=marginal, horizons=times)
+    named = [AdmissionPolicy(name.strip(), moments=moments.value, marginal=marginal, horizons=times)
              for name in policies.split(",")]  # fmt: skip
     pairs = [(one, n) for one in named for n in (seen if one.name in ("first", "second") else [0])]
-    cluster = resized(read_admission(file), capacity, arrival_rate)
+    cluster = read_admission(file).resized(capacity, arrival_rate)
     with progress_and_store(store) as (say, stored):
         rows = compare_policies(
             cluster, pairs, sla, until, replications=replications, pilots=pilots, steps=steps, seed=seed, warmup=warmup,
@@ -569,19 +392,6 @@ def compare(
         picture_of_comparison(rows, bound.utilisation, sla, plot)
     answer = compared_answer(rows, bound, sla, replications)
     show(answer, as_json=as_json)
-
-
-def resized(cluster: AdmissionCluster, capacity: int | None, arrival_rate: float | None) -> AdmissionCluster:
-    """Return a cluster with other cores, or another rate of arrivals, where an option gives one."""
-    if capacity is not None and not 1 <= capacity <= MOST_CORES:
-        raise InputError(f"--capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
-    if arrival_rate is not None and not 0 < arrival_rate < inf:
-        raise InputError(f"--arrival-rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
-    return replace(
-        cluster,
-        capacity=cluster.capacity if capacity is None else capacity,
-        arrival_rate=cluster.arrival_rate if arrival_rate is None else arrival_rate,
-    )
 
 
 def counts_of(text: str) -> list[int]:
@@ -613,7 +423,7 @@ def exact(
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
-    chosen = AdmissionPolicy(policy_named(policy), threshold_of(threshold, policy), marginal=marginal)
+    chosen = AdmissionPolicy(policy.value, threshold, marginal=marginal)
     answer = encode(ExactAdmission, exact_policy(read_admission(file), chosen, most))
     show(answer, as_json=as_json)
 

@@ -11,6 +11,7 @@ import typer
 from bounds.cli.admission import group
 from bounds.cli.app import progress, show
 from bounds.cli.options import JsonFlag, PlotFile, SeedOption, StrictOption, announcing, named_values
+from fluid.admission.choices import InitialSizes
 from theory.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ TenantsFile = Annotated[
     ),
 ]
 InitialOption = Annotated[
-    str, typer.Option("--initial", metavar="poisson|observed", help="Law of initial sizes: 1 + Poisson, or as seen.")
+    InitialSizes, typer.Option("--initial", help="Law of initial sizes: 1 + Poisson, or as seen.")
 ]
 SimulatedLogsOption = Annotated[
     int,
@@ -75,7 +76,7 @@ def fit(
         float, typer.Option("--within", metavar="S", min=0, max=86400, help="Seconds that are at once.")
     ] = 0.0,
     strict: StrictOption = False,
-    initial: InitialOption = "poisson",
+    initial: InitialOption = InitialSizes.poisson,
     replications: SimulatedLogsOption = 199,
     seed: SeedOption = 0,
     plot: PlotFile = None,
@@ -91,7 +92,7 @@ def fit(
     from theory.files.places import write_text
 
     named = named_values("--column", columns or [], "NAME=HEADER, each name once")
-    is_poisson = is_poisson_named(initial)
+    is_poisson = initial is InitialSizes.poisson
     with progress() as say:
         say("reading and fitting")
         watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within, strict=strict)
@@ -116,13 +117,6 @@ def fit(
     if out is not None:
         write_tables(out, document)
     show(answer, as_json=as_json)
-
-
-def is_poisson_named(initial: str) -> bool:
-    """Return whether a law of initial sizes is 1 + Poisson; refuse the name of none."""
-    if initial not in ("poisson", "observed"):
-        raise InputError(f"--initial: expected poisson or observed, got {initial!r}")
-    return initial == "poisson"
 
 
 def watched_log(log: Path, **how: Any) -> TenantLog:

@@ -21,6 +21,8 @@ from theory.files.answer import answer_stream, can_print, print_answer
 if TYPE_CHECKING:
     from rich.status import Status
 
+    from bounds.views.shown import Shown
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MAX_WIDTH = 100  # most columns of a help text
@@ -134,7 +136,6 @@ def _epilog(examples: Sequence[str]) -> str | None:
 
 app = Application(
     context_settings={"max_content_width": MAX_WIDTH},
-    add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
     help="Check and sharpen the theory of packing jobs into servers, and search for its worst cases.",
@@ -160,7 +161,8 @@ def _top(
         raise typer.Exit
 
 
-SHELLS = ("bash", "zsh", "fish")
+COMPLETION = ("--install-completion", "--show-completion")
+"""Typer's options for the Tab key of the shell that packproof is called from."""
 
 COMPLETE = "_PACKPROOF_COMPLETE"  # the variable of the environment by which a shell asks for what completes a line
 
@@ -182,34 +184,6 @@ def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def answer_shell() -> None:
-    """Print what completes the line that a shell asks about, and exit."""
-    from typer.completion import completion_init  # type: ignore[attr-defined]
-
-    completion_init()
-    app(prog_name="packproof")
-
-
-@app.command(examples=("packproof completion bash", "packproof completion fish"))
-def completion(
-    shell: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHELL",
-            help="bash, zsh or fish.",
-            show_default=False,
-            autocompletion=completed_by(f"{__name__}:SHELLS"),
-        ),
-    ] = "",
-) -> None:
-    """Print the script by which a shell completes packproof's commands, options and values."""
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]
-
-    if shell not in SHELLS:
-        raise InputError(f"SHELL: expected one of {', '.join(SHELLS)}, got {shell[:60]!r}")
-    print_answer(get_completion_script(prog_name="packproof", complete_var=COMPLETE, shell=shell))
-
-
 def write_certificate(path: Path, document: dict[str, Any]) -> None:
     """Write a certificate that the checker accepts; say on stderr if that is beyond the checker's limits."""
     from bounds.certificates.document import beyond_checker
@@ -221,20 +195,21 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
         print(f"{path}: packproof check does not decide it: {reason}", file=sys.stderr)
 
 
-def show(answer: Any, lines: Callable[[], list[str]] | None = None, *, as_json: bool, is_file: bool = False) -> None:
-    """Print an answer (`bounds.answers`, or plain values): as one JSON document, or as lines of text.
+def show(answer: Shown, *, as_json: bool, notes: Sequence[str] = ()) -> None:
+    """Print an answer (`bounds.answers`), or a list of them: as one JSON document, or as lines of text.
 
-    The text is the sentence and the tables of the answer (`bounds.views.shown`), unless it has lines of its own.
-
-    The last line of a text says what made it, unless the answer is a list, or the text of a file (`is_file`).
+    The text is the sentence and the tables of the answer (`bounds.views.shown`), and `notes` about files that were
+    written or the run. Its last line says what made it, unless the answer is a list.
     """
     from theory.files.places import output_is_printed
 
     if as_json:
         print_json(answer)
     elif not output_is_printed():  # a printed output is all that is printed
-        shown = _text_of(answer) if lines is None else lines()
-        origin = None if is_file or isinstance(answer, list) else made_line()
+        from bounds.views.shown import text_of
+
+        shown = [*text_of(_with_origin(answer)), *(f"  {note}" for note in notes)]
+        origin = None if isinstance(answer, Sequence) else made_line()
         shown += [] if origin is None else ["", origin]
         # a terminal has a width, a file has not
         if answer_stream().isatty():
@@ -244,10 +219,17 @@ def show(answer: Any, lines: Callable[[], list[str]] | None = None, *, as_json: 
         print_answer("\n".join(shown))
 
 
-def _text_of(answer: Any) -> list[str]:
-    from bounds.views.shown import text_of
+def _with_origin(answer: Shown) -> Shown:
+    """Return an answer that says what made it, as its JSON does."""
+    from msgspec import convert
+    from msgspec.structs import replace
 
-    return text_of(answer)
+    from bounds.answers.shared import CommandAnswer, Made
+
+    origin = made()
+    if isinstance(answer, CommandAnswer) and origin is not None:
+        return replace(answer, made=convert(origin, Made))
+    return answer
 
 
 def print_json(document: Any) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bounds.adversary.choices import Kind, Measure, Rewards, Service
 from bounds.cli.app import app, progress, show, write_certificate
+from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
     CertificateFile,
     EngineOption,
@@ -19,37 +21,12 @@ from bounds.cli.options import (
     WorstFile,
     read_number,
     refuse_endless,
-    refuse_unused,
     to_store,
 )
+from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from bounds.answers.attack import Attack, OnlineAttack
-
-
-class Kind(StrEnum):
-    """What a rule decides."""
-
-    assignment = "assignment"
-    items = "items"
-    sharing = "sharing"
-    online = "online"
-
-
-class Rewards(StrEnum):
-    """What rewards the types of an assignment have."""
-
-    any = "any"
-    proportional = "proportional"
-
-
-class Service(StrEnum):
-    """How long slotted policies serve a job."""
-
-    geometric = "geometric"
-    deterministic = "deterministic"
+    from bounds.adversary.games import Sizes
 
 
 Rule = Annotated[
@@ -85,9 +62,7 @@ MostItems = Annotated[int, typer.Option("--items", min=1, max=60, help="Items at
 FixedBins = Annotated[
     bool, typer.Option("--fixed-bins", help="Of item rules: count only lists that need --bins bins or more.")
 ]
-Measure = Annotated[
-    str, typer.Option("--measure", help="Of sharing rules: fair, equal-part, utilisation, envy or lie.")
-]
+MeasureOption = Annotated[Measure, typer.Option("--measure", help="Of sharing rules: what is least.")]
 RewardsOption = Annotated[
     Rewards, typer.Option("--rewards", help="Of assignment rules: any, or proportional to the shares that jobs take.")
 ]
@@ -121,106 +96,173 @@ StoreFile = Annotated[
 ]
 
 
-@app.command(
-    examples=(
-        "packproof attack examples/rules_to_attack.py:first_fit --kind items --items 9 --evaluations 300",
-        "packproof attack examples/rules_to_attack.py:equal_parts --kind sharing --evaluations 50",
-    )
-)
-def attack(
-    rule: Rule,
-    kind: RuleKind = None,
-    seed: Seed = 0,
-    time_limit: TimeLimit = 60,
-    evaluations: Evaluations = None,
-    target: Target = None,
-    types: Types = 2,
-    resources: Resources = 1,
-    bins: Bins = 3,
-    most: MostItems = 12,
-    fixed: FixedBins = False,
-    measure: Measure = "fair",
-    rewards: RewardsOption = Rewards.any,
-    begin: Beginning = None,
-    starts: Starts = 1,
-    workers: WorkersOption = -1,
-    engine: EngineOption = "local",
-    servers: Servers = None,
-    service: ServiceLaw = Service.geometric,
-    store: StoreFile = None,
-    out: WorstFile = None,
-    certificate: CertificateFile = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly.
+@dataclass(frozen=True, kw_only=True)
+class Options(Mode):
+    """What every kind of rule takes."""
 
-    With --kind online, which attacks a policy, there is no --from, --starts, --engine, --store or --certificate.
-    """
-    from bounds.adversary.division import SYNONYMS
+    rule: Rule
+    kind: RuleKind = None
+    seed: Seed = 0
+    time_limit: TimeLimit = 60
+    evaluations: Evaluations = None
+    target: Target = None
+    resources: Resources = 1
+    out: WorstFile = None
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRules(Options):
+    """What the kinds of rules take that decide one instance at a time."""
+
+    begin: Beginning = None
+    starts: Starts = 1
+    workers: WorkersOption = -1
+    engine: EngineOption = "local"
+    store: StoreFile = None
+    certificate: CertificateFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfAssignments(OfRules):
+    """A rule assigns servers to configurations."""
+
+    beside = "--kind assignment"
+
+    types: Types = 2
+    rewards: RewardsOption = Rewards.any
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfItems(OfRules):
+    """A rule packs items into bins."""
+
+    beside = "--kind items"
+
+    bins: Bins = 3
+    most: MostItems = 12
+    fixed: FixedBins = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSharing(OfRules):
+    """A rule shares servers between users."""
+
+    beside = "--kind sharing"
+
+    types: Types = 2
+    bins: Bins = 3
+    measure: MeasureOption = Measure.fair
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfPolicies(Options):
+    """A policy decides online."""
+
+    beside = "--kind online"
+
+    types: Types = 2
+    servers: Servers = None
+    service: ServiceLaw = Service.geometric
+
+
+MODES: dict[Kind | None, type[Mode]] = {
+    None: OfAssignments,
+    Kind.assignment: OfAssignments,
+    Kind.items: OfItems,
+    Kind.sharing: OfSharing,
+    Kind.online: OfPolicies,
+}
+
+
+def of_assignments(options: OfAssignments) -> None:
+    """Attack a rule that assigns servers to configurations."""
+    from bounds.adversary.games import Sizes
+
+    tied = options.rewards is Rewards.proportional
+    _search(options, Sizes(options.types, options.resources, rewards=options.rewards.value if tied else ""))
+
+
+def of_items(options: OfItems) -> None:
+    """Attack a rule that packs items."""
+    from bounds.adversary.games import Sizes
+
+    _search(options, Sizes(resources=options.resources, bins=options.bins, items=options.most, fixed=options.fixed))
+
+
+def of_sharing(options: OfSharing) -> None:
+    """Attack a rule that shares servers."""
+    from bounds.adversary.games import Sizes
+
+    measure = options.measure.value
+    if options.measure is not Measure.fair and options.certificate is not None:
+        raise InputError(f"--certificate: has no meaning with --measure {measure}")
+    _search(options, Sizes(options.types, options.resources, options.bins, measure=measure))
+
+
+def _search(options: OfRules, sizes: Sizes) -> None:
+    """Search for the instance on which a rule keeps least, write the files that were asked for, and show it."""
     from bounds.adversary.documents import case_document
-    from bounds.adversary.games import Sizes, search_rule
+    from bounds.adversary.games import search_rule
     from bounds.certificates.attack import attack_certificate
     from bounds.views.attack import Attacked, attack_answer
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.files.instances import write_tables
 
-    how: dict[str, Any] = {"seed": seed, "time_limit": time_limit, "evaluations": evaluations}
-    how["target"] = _target(target, evaluations, time_limit)
-    tied = rewards is Rewards.proportional
-    measure = SYNONYMS.get(measure, measure)
-    options = {"--from": begin, "--starts": starts > 1, "--store": store, "--certificate": certificate}
-    options["--engine"] = engine != "local"
-    _refuse_what_has_no_meaning(kind, measure, {name: bool(given) for name, given in options.items()}, tied=tied)
-    if kind is Kind.online:
-        how |= {"types": types, "resources": resources, "servers": servers, "service": service.value}
-        _attack_policy(rule, how, out, as_json=as_json)
-        return
-    refuse_engine(engine)
-    refuse_workers(workers)
-    sizes = Sizes(types, resources, bins, most, fixed, measure, rewards.value if tied else "")
-    how |= {"begin": begin, "store": store, "starts": starts, "workers": workers, "engine": engine}
+    refuse_engine(options.engine)
+    refuse_workers(options.workers)
+    how = _limits(options) | {"begin": options.begin, "store": options.store, "starts": options.starts}
+    how |= {"workers": options.workers, "engine": options.engine}
+    named = None if options.kind is None else options.kind.value
     started = time.perf_counter()
     with progress() as report:
-        worst = search_rule(rule, None if kind is None else kind.value, sizes, report=report, warn=_warn, **how)
-    kind = kind or Kind.assignment
-    answer = attack_answer(Attacked(rule, kind.value, worst, time.perf_counter() - started))
+        worst = search_rule(options.rule, named, sizes, report=report, warn=_warn, **how)
+    kind = named or Kind.assignment.value
+    answer = attack_answer(Attacked(options.rule, kind, worst, time.perf_counter() - started))
     again = []
-    if out is not None:
-        write_tables(out, case_document(worst.case))
-        by = f" --measure {measure}" if kind is Kind.sharing and measure != "fair" else ""
-        again = [f"It is judged again by: packproof attack {rule} --kind {kind.value}{by} --from {out} --evaluations 1"]
-    if certificate is not None:
-        write_certificate(certificate, attack_certificate(worst.case, worst.judged))
-    show(answer, lambda: _text(answer, again), as_json=as_json)
+    if options.out is not None:
+        write_tables(options.out, case_document(worst.case))
+        by = f" --measure {sizes.measure}" if sizes.measure != "fair" else ""
+        file = f"--from {options.out} --evaluations 1"
+        again = [f"It is judged again by: packproof attack {options.rule} --kind {kind}{by} {file}"]
+    if options.certificate is not None:
+        write_certificate(options.certificate, attack_certificate(worst.case, worst.judged))
+    show(answer, notes=again, as_json=options.as_json)
 
 
-def _text(answer: Attack | OnlineAttack, notes: list[str]) -> list[str]:
-    """Return an answer as text, which takes the measure of a sharing rule from the command, and further notes."""
-    from msgspec import convert
-    from msgspec.structs import replace
+def of_policies(options: OfPolicies) -> None:
+    """Attack an online policy, and show what was found."""
+    from bounds.adversary.online import search_policy
+    from bounds.views.attack import AttackedPolicy, online_answer
+    from theory.files.instances import write_tables
 
-    from bounds.answers.shared import Made
-    from bounds.cli.made import made
-    from bounds.views.shown import text_of
+    how = _limits(options) | {"types": options.types, "resources": options.resources}
+    how |= {"servers": options.servers, "service": options.service.value}
+    started = time.perf_counter()
+    with progress() as report:
+        model, broken = search_policy(options.rule, report=report, warn=_warn, **how)
+    seconds, file = time.perf_counter() - started, str(options.out or "WORST.toml")
+    if options.out is not None:
+        write_tables(options.out, broken.document())
+    answer, notes = online_answer(AttackedPolicy(options.rule, model, broken, seconds, file)), []
+    if broken.share is not None:
+        notes.append(
+            f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."
+        )
+    show(answer, notes=notes, as_json=options.as_json)
 
-    origin = made()
-    whole = answer if origin is None else replace(answer, made=convert(origin, Made))
-    return [*text_of(whole), *(f"  {note}" for note in notes)]
 
-
-def _target(text: str | None, evaluations: int | None, time_limit: float) -> Fraction | None:
-    """Read the target; a search that nothing ends is refused."""
-    if text is None and evaluations is None:
-        refuse_endless(time_limit, "without --evaluations and --target")
-    return None if text is None else read_number("--target", text)
-
-
-def _refuse_what_has_no_meaning(kind: Kind | None, measure: str, given: dict[str, bool], *, tied: bool) -> None:
-    """Refuse options that a kind of rule does not use, and a certificate of a measure that has none."""
-    refuse_unused({"--rewards": tied and kind not in (None, Kind.assignment)}, f"--kind {kind}")
-    if kind is Kind.online:
-        refuse_unused(given, "--kind online")
-    refuse_unused({"--certificate": given["--certificate"] and measure != "fair"}, f"--measure {measure}")
+def _limits(options: Options) -> dict[str, Any]:
+    """Return what bounds a search; one that nothing ends is refused."""
+    if options.target is None and options.evaluations is None:
+        refuse_endless(options.time_limit, "without --evaluations and --target")
+    target = None if options.target is None else read_number("--target", options.target)
+    return {
+        "seed": options.seed,
+        "time_limit": options.time_limit,
+        "evaluations": options.evaluations,
+        "target": target,
+    }
 
 
 def _warn(line: str) -> None:
@@ -229,22 +271,16 @@ def _warn(line: str) -> None:
     print(printable(line), file=sys.stderr, flush=True)
 
 
-def _attack_policy(name: str, how: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
-    """Attack an online policy, and show what was found."""
-    from bounds.adversary.online import search_policy
-    from bounds.views.attack import AttackedPolicy, online_answer
-    from fluid.simulation.policy_names import policy
-    from theory.files.instances import write_tables
-
-    started = time.perf_counter()
-    with progress() as report:
-        broken = search_policy(name, report=report, warn=_warn, **how)
-    attacked = AttackedPolicy(name, policy(name), broken, time.perf_counter() - started, str(out or "WORST.toml"))
-    if out is not None:
-        write_tables(out, broken.document())
-    answer, notes = online_answer(attacked), []
-    if broken.share is not None:
-        notes.append(
-            f"In the search, one short run measured a share of {100 * float(broken.found.judged.value):.4g} %."
-        )
-    show(answer, lambda: _text(answer, notes), as_json=as_json)
+app.command(
+    "attack",
+    examples=(
+        "packproof attack examples/rules_to_attack.py:first_fit --kind items --items 9 --evaluations 300",
+        "packproof attack examples/rules_to_attack.py:equal_parts --kind sharing --evaluations 50",
+    ),
+)(
+    command_of(
+        lambda given: MODES[given.kind],
+        {OfAssignments: of_assignments, OfItems: of_items, OfSharing: of_sharing, OfPolicies: of_policies},
+        "Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly.",
+    )
+)

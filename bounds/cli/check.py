@@ -11,6 +11,7 @@ import typer
 from bounds.cli.app import app, completed_by, show
 from bounds.cli.options import JsonFlag, announcing
 from theory.errors import InputError
+from theory.files.answer import print_answer
 
 CertificatePath = Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)]
 
@@ -49,6 +50,8 @@ def check(
 ) -> None:
     """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
     from bounds import checker
+    from bounds.answers.exports import CheckedCertificate
+    from bounds.answers.record import encode
 
     if seconds is not None and not 1 <= seconds <= 9_999_999:
         raise InputError(f"--seconds: expected a whole number from 1 to 9,999,999, got {seconds}")
@@ -66,14 +69,8 @@ def check(
         reason = str(refused)
     except checker.Unreadable as error:
         raise InputError(f"{certificate}: {error}") from None
-    answer = {"valid": reason is None, "reason": reason, "claims": claims if reason is None else {}}
-
-    def lines() -> list[str]:
-        if reason is not None:
-            return [f"refused: {checker.printable(reason)}"]
-        return ["valid: the evidence proves"] + [f"  {part}" for part in checker.shown(claims)]
-
-    show(answer, lines, as_json=as_json)
+    proved = claims if reason is None else {}
+    show(encode(CheckedCertificate, valid=reason is None, reason=reason, claims=proved), as_json=as_json)
     if reason is not None:
         raise typer.Exit(1)
 
@@ -104,7 +101,7 @@ def _is_about(document: dict[str, Any], path: Path) -> bool:
 
 @app.command(
     examples=(
-        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format qsopt",
+        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format lp",
         "packproof export proof.json --format smtlib --out proof.smt2",
     )
 )
@@ -115,7 +112,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="smtlib (z3, cvc5), lp or mps (GLPK), qsopt (QSopt_ex), lrs (lrs, cdd) or certo (certo-math).",
+            help="smtlib (z3, cvc5), lp (GLPK) or lrs (lrs, cdd).",
             autocompletion=completed_by("bounds.exports.formats:FORMATS"),
         ),
     ],
@@ -137,7 +134,7 @@ def export(
     """
     from bounds import checker
     from bounds.exports import export as export_document
-    from bounds.views.exports import export_answer, export_lines
+    from bounds.views.exports import export_answer
     from theory.files.places import write_folder, write_text
 
     text = certificate_text(certificate)
@@ -162,4 +159,7 @@ def export(
             write_text(out, files[0].text)
             paths = [str(out)]
     answer = export_answer(form, document["kind"], files, paths)
-    show(answer, lambda: export_lines(answer), as_json=as_json, is_file=None in paths)
+    if out is None and not as_json:  # the file itself is what is asked for
+        print_answer(files[0].text, end="")
+        return
+    show(answer, as_json=as_json)

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import app, progress, show
+from bounds.cli.app import app, print_json, progress, show
+from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
     EngineOption,
     JsonFlag,
     PlotFile,
     WorkersOption,
-    refuse_unused,
     to_store,
     to_write_or_print,
 )
 from theory.errors import InputError
+from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
     from fluid.experiment.store import Store
+
+
+class Scale(StrEnum):
+    """How the numbers of a picture are spaced."""
+
+    linear = "linear"
+    log = "log"
 
 
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]
@@ -54,77 +65,150 @@ Against = Annotated[
 AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Run code of its own that the grid names as policies (FILE.py:NAME).")
 ]
-ScaleOption = Annotated[str, typer.Option("--scale", metavar="linear|log", help="Scale of the numbers in --plot.")]
+ScaleOption = Annotated[Scale, typer.Option("--scale", help="Scale of the numbers in --plot.")]
 
 
-@app.command(
-    examples=(
-        "packproof experiment examples/small_grid.toml --store runs.db --workers 1",
-        "packproof experiment examples/small_grid.toml --number list",
-    )
-)
-def experiment(
-    grid: GridFile,
-    store: StoreFile = None,
-    engine: EngineOption = "local",
-    workers: WorkersOption = -1,
-    allow_code: AllowCode = False,
-    rows: RowsFile = None,
-    points: PointsFile = None,
-    status: Status = False,
-    plot: PlotFile = None,
-    numbers: Columns = None,
-    against: Against = None,
-    scale: ScaleOption = "linear",
-    as_json: JsonFlag = False,
-) -> None:
-    """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
+@dataclass(frozen=True, kw_only=True)
+class Names(Mode):
+    """The names of what a grid measures."""
+
+    beside = "--number list, which runs no code"
+
+    grid: GridFile
+    numbers: Columns = None
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held(Mode):
+    """How much of a grid a store holds."""
+
+    beside = "--status, which runs and writes nothing"
+    chosen_by = ("status",)
+
+    grid: GridFile
+    store: StoreFile
+    status: Status = False
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Mode):
+    """The cells that a store does not hold are run."""
+
+    beside = "no --plot, which it says how to draw"
+
+    grid: GridFile
+    store: StoreFile
+    engine: EngineOption = "local"
+    workers: WorkersOption = -1
+    allow_code: AllowCode = False
+    rows: RowsFile = None
+    points: PointsFile = None
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellsDrawn(Cells):
+    """The cells that a store does not hold are run, and all are drawn."""
+
+    beside = "--plot"
+    chosen_by = ("plot",)
+
+    plot: PlotFile
+    numbers: Columns = None
+    against: Against = None
+    scale: ScaleOption = Scale.linear
+
+
+def _mode(given: Any) -> type[Mode]:
+    if given.numbers == ["list"]:
+        return Names
+    if given.status:
+        return Held
+    return Cells if given.plot is None else CellsDrawn
+
+
+def names(options: Names) -> None:
+    """Show what a grid measures."""
+    columns = list(_known_of(options.grid, "--number list").numbers)
+    print_json(columns) if options.as_json else print_answer("\n".join(columns))
+
+
+def held(options: Held) -> None:
+    """Show how much of a grid a store holds."""
+    from contextlib import nullcontext
+
+    from bounds.views.experiment import status_answer
+    from fluid.experiment.store import Store
+    from theory.files.places import note_input
+
+    assert options.store is not None
+    note_input(options.store)
+    planned = _known_of(options.grid, "--status")
+    with Store(options.store, reading=True) if options.store.exists() else nullcontext() as opened:
+        answer = status_answer(planned, opened)
+    show(answer, as_json=options.as_json)
+
+
+def cells(options: Cells) -> None:
+    """Run the cells of a grid that the store does not hold, write the files that were asked for, and summarise."""
     from bounds.views.experiment import experiment_answer
-    from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
     from fluid.experiment.grid import REFUSE, RUN, read_grid
     from fluid.experiment.store import Store
     from fluid.experiment.summaries import summary_table, table
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.files.places import write_text
 
-    refuse_workers(workers)
-    refuse_engine(engine)
-    if numbers == ["list"]:
-        refuse_unused({"--allow-code": allow_code}, "--number list, which runs no code")
-        names = list(_known_of(grid, "--number list").numbers)
-        show(names, lambda: names, as_json=as_json)
-        return
-    if store is None:
-        raise InputError("--store: missing, expected --store FILE: SQLite file, created or continued")
-    if status:
-        unused = {"--csv": rows is not None, "--summary": points is not None, "--allow-code": allow_code}
-        refuse_unused(unused, "--status, which runs and writes nothing")
-        _show_status(grid, store, as_json=as_json)
-        return
-    # no callback of the option: with --status nothing is written
-    to_store(store)
-    if scale not in ("linear", "log"):
-        raise InputError(f"--scale: expected linear or log, got {scale[:60]!r}")
-    about_picture = {"--number": bool(numbers), "--against": against is not None, "--scale": scale == "log"}
-    for option in (name for name, is_given in about_picture.items() if is_given and plot is None):
-        raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
-    planned = read_grid(grid, code=RUN if allow_code else REFUSE)
-    if plot is not None:  # wrong names are refused before the run
-        panels_of(planned, numbers or (), against)
-    _warn_before(grid, planned, allow_code=allow_code)
-    with Store(store) as opened:
-        is_whole = _run(grid, planned, opened, engine, workers)
+    assert options.store is not None
+    refuse_workers(options.workers)
+    refuse_engine(options.engine)
+    to_store(options.store)  # no callback of the option, since with --status nothing is written
+    planned = read_grid(options.grid, code=RUN if options.allow_code else REFUSE)
+    drawn = _drawn(planned, options) if isinstance(options, CellsDrawn) else None
+    _warn_before(options.grid, planned, allow_code=options.allow_code)
+    with Store(options.store) as opened:
+        is_whole = _run(options.grid, planned, opened, options.engine, options.workers)
         # after an interrupt the rows that are missing would be lost from files that are there; the store has the others
-        if rows is not None and is_whole:
-            write_text(rows, table(planned, opened))
-        if points is not None and is_whole:
-            write_text(points, summary_table(planned, opened))
-        if plot is not None and is_whole:
-            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against, scale), plot)
+        if options.rows is not None and is_whole:
+            write_text(options.rows, table(planned, opened))
+        if options.points is not None and is_whole:
+            write_text(options.points, summary_table(planned, opened))
+        if drawn is not None and is_whole:
+            drawn(opened)
         answer = experiment_answer(planned, opened)
-    show(answer, as_json=as_json)
+    show(answer, as_json=options.as_json)
     if not is_whole:
         raise KeyboardInterrupt
+
+
+def _drawn(planned: Grid, options: CellsDrawn) -> Callable[[Store], None]:
+    """Return what draws a grid when it has run; wrong names are refused before."""
+    from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
+
+    assert options.plot is not None
+    file, numbers = options.plot, options.numbers or ()
+    panels_of(planned, numbers, options.against)
+
+    def draw(opened: Store) -> None:
+        picture_of_experiment(experiment_charts(planned, opened, numbers, options.against, options.scale.value), file)
+
+    return draw
+
+
+app.command(
+    "experiment",
+    examples=(
+        "packproof experiment examples/small_grid.toml --store runs.db --workers 1",
+        "packproof experiment examples/small_grid.toml --number list",
+    ),
+)(
+    command_of(
+        _mode,
+        {Cells: cells, CellsDrawn: cells, Held: held, Names: names},
+        "Run the cells of a grid that the store does not hold, and summarise all of them with intervals.",
+    )
+)
 
 
 def _warn_before(path: Path, planned: Grid, *, allow_code: bool) -> None:
@@ -147,21 +231,6 @@ def _known_of(path: Path, what: str) -> Grid:
     if line := unknown_line(planned, what):
         print(f"{path}: {line}", file=sys.stderr)
     return planned
-
-
-def _show_status(path: Path, store: Path, *, as_json: bool) -> None:
-    """Show how much of a grid a store holds."""
-    from contextlib import nullcontext
-
-    from bounds.views.experiment import status_answer
-    from fluid.experiment.store import Store
-    from theory.files.places import note_input
-
-    note_input(store)
-    planned = _known_of(path, "--status")
-    with Store(store, reading=True) if store.exists() else nullcontext() as opened:
-        answer = status_answer(planned, opened)
-    show(answer, as_json=as_json)
 
 
 def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> bool:

@@ -117,7 +117,7 @@ def catalogue(
     as_json: JsonFlag = False,
 ) -> None:
     """List the VM types of the price table: resources, prices, and sizes that the table lacks."""
-    from bounds.views.catalogue import catalogue_answer, catalogue_lines
+    from bounds.views.catalogue import catalogue_answer
     from theory.files.price_catalogue import matching, near
 
     names = matching(pattern)
@@ -125,5 +125,4 @@ def catalogue(
         hint = near(pattern.replace("*", ""))
         meant = f"; near names: {', '.join(hint)}" if hint else ""
         raise InputError(f"PATTERN: {pattern[:60]!r}: no type of the price table has such a name{meant}")
-    answer = catalogue_answer(names)
-    show(answer, lambda: catalogue_lines(answer), as_json=as_json)
+    show(catalogue_answer(names), as_json=as_json)

@@ -42,11 +42,11 @@ to_write_or_print = announcing(printed=True)
 
 
 def to_store(path: Path | None) -> Path | None:
-    """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
+    """Refuse what `to_write` refuses, for a store and the files that SQLite makes beside it."""
     if path is not None:
         to_write(path)
         file = path.resolve()
-        for beside in ("-wal", "-shm", ".lock"):
+        for beside in ("-wal", "-shm", "-journal"):
             to_write(file.with_name(file.name + beside))
     return path
 
@@ -221,21 +221,32 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     parameter = getattr(error, "param", None)
     if parameter is None:
         return None
-    option = parameter.param_type_name == "option"
-    shown = parameter.opts[0] if option else parameter.metavar or parameter.name.upper()
     words = given.get(parameter.name)
     if not isinstance(words, str | list | tuple | int | float):  # none, or an object of older parsers that means none
-        metavar = f"{shown} {parameter.metavar or 'VALUE'}" if option else f"it after {_called(error, command)}"
-        return InputError(f"{shown}: missing, expected {metavar}: {expectation(command, parameter)}")
-    return InputError(f"{shown}: expected {expectation(command, parameter)}, got {_got(words)}")
+        return missing(command, parameter, _called(error, command))
+    return InputError(f"{name_of(parameter)}: expected {expectation(command, parameter)}, got {_got(words)}")
+
+
+def name_of(parameter: Any) -> str:
+    """Return the name of an option, or of an argument as the help has it."""
+    is_option = parameter.param_type_name == "option"
+    return str(parameter.opts[0] if is_option else parameter.metavar or parameter.name.upper())
+
+
+def missing(command: Any, parameter: Any, called: str) -> InputError:
+    """Return the refusal of a command without an option or argument that it needs."""
+    name = name_of(parameter)
+    is_option = parameter.param_type_name == "option"
+    place = f"{name} {parameter.metavar or 'VALUE'}" if is_option else f"it after {called}"
+    return InputError(f"{name}: missing, expected {place}: {expectation(command, parameter)}")
 
 
 def expectation(command: Any, parameter: Any) -> str:
     """Return in words what a parameter takes, by the annotation of the function of the command.
 
-    >>> from bounds.cli import app
+    >>> from bounds.cli import application
     >>> import typer
-    >>> simulate = typer.main.get_command(app).commands["simulate"]
+    >>> simulate = typer.main.get_command(application()).commands["simulate"]
     >>> [expectation(simulate, one) for one in simulate.params if one.name in ("servers", "seed")]
     ['a whole number from 1 to 100,000,000', 'a whole number of at least 0']
     """

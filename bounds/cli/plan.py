@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from math import isfinite
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +26,13 @@ POLICIES = {
 """Policies that are compared unless some are named: where VMs are refused, and where they wait."""
 
 WORST = 10.0  # seconds for the worst workload of the types
+
+
+class Level(StrEnum):
+    """How much of the log is simulated."""
+
+    quick = "quick"
+    full = "full"
 
 
 Types = Annotated[
@@ -60,10 +67,8 @@ PolicyNames = Annotated[
     ),
 ]
 LevelOption = Annotated[
-    str,
-    typer.Option(
-        "--level", metavar="quick|full", help="Simulate at most 200,000 VMs and 3 resampled logs, or 2,000,000 and 19."
-    ),
+    Level,
+    typer.Option("--level", help="Simulate at most 200,000 VMs and 3 resampled logs, or 2,000,000 and 19."),
 ]
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")
@@ -92,7 +97,7 @@ def plan(
     accept: Accept = None,
     wait: Wait = None,
     policies: PolicyNames = None,
-    level: LevelOption = "quick",
+    level: LevelOption = Level.quick,
     time_limit: TimeLimit = 600.0,
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
@@ -104,26 +109,20 @@ def plan(
     as_json: JsonFlag = False,
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
-    _check_target(accept, wait)
     from fluid.experiment.store import Store
     from fluid.parallel import refuse_engine
     from fluid.planning import EFFORTS, Target, Trials, make_plan
 
     refuse_engine(engine)
-    if level not in EFFORTS:
-        raise InputError(f"--level: expected quick or full, got {level!r}")
-    if not (warmup >= 0 and isfinite(warmup)):
-        raise InputError(f"--warmup: expected a number of seconds of at least 0, got {warmup!r}")
-    if not time_limit > 0:
-        raise InputError(f"--time-limit: expected a number of seconds greater than 0, got {time_limit!r}")
+    target = Target(accept, wait)
     chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
         planned = _log(types, log, server, warmup, drop_open=drop_open, strict=strict)
         opened = None if store is None else stack.enter_context(Store(store))
-        trials = Trials(Target(accept, wait), seed, opened, report, engine)
-        made_plan = make_plan(planned, chosen, trials, EFFORTS[level], time_limit, optional=policies is None)
+        trials = Trials(target, seed, opened, report, engine)
+        made_plan = make_plan(planned, chosen, trials, EFFORTS[level.value], time_limit, optional=policies is None)
         report("what greedy reservation keeps")
         answer = _answered(made_plan)
     if out is not None:
@@ -131,15 +130,6 @@ def plan(
 
         write_report(out, answer)
     show(answer, as_json=as_json)
-
-
-def _check_target(accept: float | None, wait: float | None) -> None:
-    if (accept is None) == (wait is None):
-        raise InputError("--accept: give either --accept X or --wait T" + ("" if accept is None else ", not both"))
-    if accept is not None and not 0 < accept <= 1:
-        raise InputError(f"--accept: expected a share greater than 0 and at most 1, got {accept!r}")
-    if wait is not None and not (wait >= 0 and isfinite(wait)):
-        raise InputError(f"--wait: expected a number of seconds of at least 0, got {wait!r}")
 
 
 def _policies(names: Any, is_loss: bool) -> list[Policy]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +16,6 @@ from bounds.cli.options import (
     PlotFile,
     WorkloadTrace,
     read_with_trace,
-    to_write,
 )
 from theory.errors import InputError, TooLargeError, listed
 from theory.numbers import many
@@ -57,10 +55,6 @@ WithHeadroom = Annotated[
 Plane = Annotated[
     str | None, typer.Option("--slice", metavar="TYPE,TYPE", help="Cut the region by the plane of two types.")
 ]
-PolymakeFile = Annotated[
-    Path | None,
-    typer.Option("--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.", callback=to_write),
-]
 
 
 @app.command(
@@ -76,7 +70,6 @@ def region(
     facets: Simplices = None,
     headroom: WithHeadroom = None,
     cut: Plane = None,
-    polymake: PolymakeFile = None,
     nodes: NodesLimit = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
@@ -86,8 +79,6 @@ def region(
     del nodes  # its callback has set it
     from bounds.certificates.region import region_certificate
     from bounds.views.region import Found, picture_of_region, region_answer
-    from theory.files.places import write_text
-    from theory.files.polymake import polymake_text
     from theory.greedy.servers import least_servers
     from theory.region.membership import CapacityProgram
     from theory.region.slices import region_slice
@@ -106,13 +97,9 @@ def region(
         boundary, no_facets = _facets(types, facets, say)
         # the slice has the program of the intensity, whose columns it goes on from
         sliced = None if plane is None else region_slice(types, *plane, program=program)
-        if polymake is not None and boundary is None:
-            raise InputError(f"--polymake: there are no facets to write: {no_facets}")
         if plot is not None:
             say("picture ...")
             picture_of_region(types, intensity, boundary, plot, plane)
-    if polymake is not None and boundary is not None:
-        write_text(polymake, polymake_text(types.names, boundary))
     if certificate is not None:
         write_certificate(certificate, region_certificate(types, intensity, boundary))
     answers = Found(types, intensity, boundary, no_facets, free, no_headroom, sliced, needed)

@@ -27,7 +27,7 @@ def report(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="OUT.html", help="File to write.", callback=announcing())],
 ) -> None:
-    """Write the answer of plan, solve, worst, region, simulate, experiment, attack or admission tune as a page."""
+    """Write an answer of plan, solve, worst, region, share, simulate, experiment, attack, admission tune as a page."""
     from bounds.views.checked import parse_answer
     from bounds.views.report import report_page
     from theory.files.places import read_text, write_text

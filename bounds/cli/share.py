@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show, write_certificate
-from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, refuse_unused
+from bounds.cli.modes import Mode, command_of
+from bounds.cli.options import CertificateFile, JsonFlag, PlotFile
 from theory.errors import InputError
 
 if TYPE_CHECKING:
     from bounds.answers.sharing import Shares
     from theory.sharing.allocation import Allocation
-    from theory.sharing.mechanisms import Mechanism
+    from theory.sharing.mechanisms import Mechanism, Numeric
     from theory.sharing.model import Cluster
 
 
@@ -64,95 +66,115 @@ StoredShares = Annotated[
 ]
 
 
-@app.command(
-    examples=(
-        "packproof share examples/four_classes.toml",
-        "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
-    )
-)
-def share(
-    cluster: ClusterFile,
-    mechanism: MechanismName = "all",
-    whole: WholeTasks = False,
-    lies: Lies = None,
-    seed: Seed = 0,
-    events: EventsFile = None,
-    tolerance: Tolerance = None,
-    check: StoredShares = None,
-    certificate: CertificateFile = None,
-    plot: PlotFile = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
-    from theory.files.clusters import read_cluster
+@dataclass(frozen=True, kw_only=True)
+class Options(Mode):
+    """What every mode takes."""
 
-    chosen = _mechanisms_named(mechanism)
-    if certificate is not None:
-        if mechanism == "all":
-            raise InputError("--certificate: expected one mechanism, got all")
-        if not chosen[0].has_certificate:
-            raise InputError(f"--certificate: packproof check knows no certificate of {mechanism}")
-    unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
-    if events is not None:
-        refuse_unused(unused, "--events, which follows shares over time")
-        if all(one.pools_servers for one in chosen):
-            raise InputError(f"--events: expected a mechanism that divides servers, got {mechanism}, which pools them")
-    if check is not None and tolerance is None:
-        raise InputError("--check: expected --tolerance beside it, the violation that is allowed")
-    if tolerance is not None:
-        unused |= {"--events": events is not None, "--plot": plot is not None}
-        refuse_unused(unused, "--tolerance, which makes numeric shares")
-        _within(cluster, mechanism, tolerance, check, as_json=as_json)
-        return
-    shared = read_cluster(cluster)
-    for one in chosen:
-        one.refuse_if_too_large(shared)
-    if events is not None:
-        for one in chosen:
-            if one.pools_servers:
-                print(f"--events: {one.name} is left out, as it pools the servers", file=sys.stderr)
-        _over_time(shared, events, mechanism, [one for one in chosen if not one.pools_servers], plot, as_json=as_json)
-        return
-    allocations, answers = _divided(shared, chosen, whole=whole, lies=lies, seed=seed)
-    _show_shares(shared, mechanism, allocations, answers, certificate, plot, as_json=as_json)
+    cluster: ClusterFile
+    mechanism: MechanismName = "all"
+    as_json: JsonFlag = False
 
 
-def _show_shares(
-    shared: Cluster,
-    mechanism: str,
-    allocations: dict[str, Allocation],
-    answers: dict[str, Shares],
-    certificate: Path | None,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
-    from bounds.answers.record import encode
-    from bounds.answers.sharing import AllShares
-    from bounds.views.sharing import allocation_lines, comparison_lines, picture_of_shares
+@dataclass(frozen=True, kw_only=True)
+class AllShares(Options):
+    """The shares by all mechanisms, with their properties."""
 
-    if certificate is not None and not allocations[mechanism].exact:
-        raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
-    if certificate is not None and answers[mechanism].feasible is False:
+    beside = "--mechanism all"
+
+    whole: WholeTasks = False
+    lies: Lies = None
+    seed: Seed = 0
+    plot: PlotFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneShare(AllShares):
+    """The shares by one mechanism, with their properties."""
+
+    beside = "one mechanism"
+
+    certificate: CertificateFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverTime(Options):
+    """The shares as users arrive and leave."""
+
+    beside = "--events, which follows shares over time"
+    chosen_by = ("events",)
+
+    events: EventsFile = None
+    plot: PlotFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within(Options):
+    """Numeric shares within a tolerance."""
+
+    beside = "--tolerance, which makes numeric shares"
+    chosen_by = ("tolerance",)
+
+    tolerance: Tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored(Options):
+    """How far shares that are stored are from the conditions of their mechanism."""
+
+    beside = "--check, which computes no shares"
+    chosen_by = ("check",)
+
+    tolerance: Tolerance
+    check: StoredShares
+
+
+def _mode(given: Any) -> type[Mode]:
+    if given.check is not None:
+        return Stored
+    if given.tolerance is not None:
+        return Within
+    if given.events is not None:
+        return OverTime
+    return AllShares if given.mechanism == "all" else OneShare
+
+
+def all_shares(options: AllShares) -> None:
+    """Show the shares by all mechanisms side by side."""
+    from bounds.views.sharing_answers import all_shares_answer
+    from bounds.views.sharing_pictures import picture_of_shares
+
+    _, allocations, answers = _divided(options)
+    if options.plot is not None:
+        picture_of_shares(list(allocations.values()), options.plot)
+    show(all_shares_answer(answers), as_json=options.as_json)
+
+
+def one_share(options: OneShare) -> None:
+    """Show the shares by one mechanism."""
+    from bounds.views.sharing_pictures import picture_of_shares
+
+    cluster, allocations, answers = _divided(options)
+    (allocation,), (answer,) = allocations.values(), answers.values()
+    document = None if options.certificate is None else _certificate(cluster, allocation, answer)
+    if options.plot is not None:
+        picture_of_shares([allocation], options.plot)
+    if options.certificate is not None and document is not None:
+        write_certificate(options.certificate, document)
+    show(answer, as_json=options.as_json)
+
+
+def _certificate(cluster: Cluster, allocation: Allocation, answer: Shares) -> dict[str, Any]:
+    """Return the certificate of an allocation; where there is none, its reason is the refusal."""
+    from bounds.certificates.allocation import allocation_certificate
+
+    if not allocation.exact:
+        raise InputError(f"--certificate: the {allocation.mechanism} allocation is numeric, not exact: it has none")
+    if answer.feasible is False:
         raise InputError(
-            f"--certificate: expected tasks that fit the cluster; those of {mechanism}, which ignores"
-            f" {'; '.join(answers[mechanism].ignored or ())}, do not fit"
+            f"--certificate: expected tasks that fit the cluster; those of {allocation.mechanism}, which ignores"
+            f" {'; '.join(answer.ignored or ())}, do not fit"
         )
-    if plot is not None:
-        picture_of_shares(list(allocations.values()), plot)
-    if certificate is not None:
-        from bounds.certificates.allocation import allocation_certificate
-
-        write_certificate(certificate, allocation_certificate(shared, allocations[mechanism]))
-    if mechanism == "all":
-        show(
-            encode(AllShares, mechanism="all", mechanisms=answers),
-            lambda: comparison_lines(answers, shared),
-            as_json=as_json,
-        )
-    else:
-        show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
+    return allocation_certificate(cluster, allocation)
 
 
 def _mechanisms_named(name: str) -> list[Mechanism]:
@@ -164,16 +186,28 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
     return list(MECHANISMS.values()) if name == "all" else [MECHANISMS[name]]
 
 
-def _divided(
-    cluster: Cluster, chosen: list[Mechanism], *, whole: bool, lies: int | None, seed: int
-) -> tuple[dict[str, Allocation], dict[str, Shares]]:
-    """Return the allocation by each mechanism, and the answer with its properties, by name."""
-    from bounds.views.sharing import shares_answer
+def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
+    """Return the cluster and its mechanisms, none of which it is too large for."""
+    from theory.files.clusters import read_cluster
+
+    chosen = _mechanisms_named(options.mechanism)
+    cluster = read_cluster(options.cluster)
+    for one in chosen:
+        one.refuse_if_too_large(cluster)
+    return cluster, chosen
+
+
+def _divided(options: AllShares) -> tuple[Cluster, dict[str, Allocation], dict[str, Shares]]:
+    """Return the cluster, the allocation by each mechanism, and the answer with its properties, by name."""
+    from bounds.views.sharing_answers import shares_answer
     from theory.sharing.allocation import whole_tasks
     from theory.sharing.pooled import judge
     from theory.sharing.properties import Verdict, decide
     from theory.sharing.strategy import strategy_proofness
 
+    cluster, chosen = _read(options)
+    if isinstance(options, OneShare) and options.certificate is not None and not chosen[0].has_certificate:
+        raise InputError(f"--certificate: packproof check knows no certificate of {options.mechanism}")
     allocations, answers = {}, {}
     with progress() as say:
         for one in chosen:
@@ -184,28 +218,36 @@ def _divided(
                 feasible, properties = judge(allocation, cluster)
             else:
                 properties = decide(allocation)
-            if lies is None:
+            if options.lies is None:
                 lying = Verdict(None, {"note": "not searched (--lies)"})
             elif ignored:
                 lying = Verdict(None, {"note": f"{one.name} does not say which servers run the tasks"})
             else:
-                lying = strategy_proofness(one, cluster, rounds=lies, seed=seed)
+                lying = strategy_proofness(one, cluster, rounds=options.lies, seed=options.seed)
             properties["strategy_proofness"] = lying
-            rounded = whole_tasks(allocation) if whole else None
+            rounded = whole_tasks(allocation) if options.whole else None
             answers[one.name] = shares_answer(allocation, properties, rounded, ignored, feasible=feasible)
-    return allocations, answers
+    return cluster, allocations, answers
 
 
-def _over_time(
-    cluster: Cluster, events: Path, mechanism: str, chosen: list[Mechanism], plot: Path | None, *, as_json: bool
-) -> None:
+def over_time(options: OverTime) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
     from bounds.answers.record import encode
     from bounds.answers.sharing import AllInMotion
-    from bounds.views.sharing import history_answer, history_lines, picture_of_histories, picture_of_history
+    from bounds.views.sharing_answers import history_answer
+    from bounds.views.sharing_pictures import picture_of_histories, picture_of_history
     from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
 
-    schedule = read_schedule(events, cluster)
+    assert options.events is not None
+    mechanism, plot = options.mechanism, options.plot
+    if all(one.pools_servers for one in _mechanisms_named(mechanism)):
+        raise InputError(f"--events: expected a mechanism that divides servers, got {mechanism}, which pools them")
+    cluster, named = _read(options)
+    for one in named:
+        if one.pools_servers:
+            print(f"--events: {one.name} is left out, as it pools the servers", file=sys.stderr)
+    chosen = [one for one in named if not one.pools_servers]
+    schedule = read_schedule(options.events, cluster)
     histories: dict[str, History] = {}
     with progress() as say:
         for one in chosen:
@@ -214,27 +256,26 @@ def _over_time(
                 histories[one.name] = run_schedule(cluster, schedule, division=one.division)
             else:
                 histories[one.name] = run_at_once(cluster, schedule, one)
-    if mechanism != "all":
-        history = histories[mechanism]
+    answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
+    if mechanism == "all":
         if plot is not None:
-            picture_of_history(history, cluster, plot)
-        show(history_answer(mechanism, history, cluster), lambda: history_lines(history, cluster), as_json=as_json)
+            picture_of_histories(answers, plot)
+        show(encode(AllInMotion, mechanism="all", mechanisms=answers), as_json=options.as_json)
         return
     if plot is not None:
-        picture_of_histories(histories, cluster, plot)
-    answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
-    lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
-    show(encode(AllInMotion, mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+        picture_of_history(answers[mechanism], plot)
+    show(answers[mechanism], as_json=options.as_json)
 
 
-def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
-    """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.sharing import numeric_answer, numeric_lines
-    from theory.files.clusters import read_cluster
+def _tolerated(options: Within | Stored, least: float | None = None) -> tuple[Mechanism, Numeric, float]:
+    """Return a mechanism, how it makes numeric shares, and the violation that is allowed.
+
+    That is at least `least`, or what the mechanism comes to.
+    """
     from theory.numbers import rational
     from theory.sharing.mechanisms import MECHANISMS
-    from theory.sharing.per_server import LEAST_VIOLATION
 
+    name, tolerance = options.mechanism, options.tolerance or ""
     try:
         most = float(rational(tolerance))
     except (ValueError, OverflowError):
@@ -247,16 +288,22 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
             f"--tolerance: expected --mechanism {finest_first}, got {name}:"
             + (" one at a time" if mechanism is None else f" {name} is exact at any size, leave --tolerance out")
         )
-    # prices of levels are floats of a solver, which come no nearer; a stored allocation is only checked
-    least = LEAST_VIOLATION if stored is not None else mechanism.numeric.least_tolerance
+    least = mechanism.numeric.least_tolerance if least is None else least
     if not least <= most < 1:
         raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")
-    if stored is not None:
-        _check_stored(path, mechanism, most, stored, as_json=as_json)
-        return
+    return mechanism, mechanism.numeric, most
+
+
+def within(options: Within) -> None:
+    """Make numeric shares of one mechanism."""
+    from bounds.views.sharing_answers import numeric_answer
+    from theory.files.clusters import read_cluster
+
+    path = options.cluster
+    mechanism, numeric, most = _tolerated(options)
     with progress() as say:
         say(f"{path}: reading ...")
-        allocation = mechanism.numeric.allocate(read_cluster(path), most, say=say)
+        allocation = numeric.allocate(read_cluster(path), most, say=say)
     reached = allocation.violation
     assert reached is not None
     if allocation.interrupted:
@@ -264,19 +311,22 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
     elif reached.value > most:
         raise InputError(
             f"{path}: --tolerance: {'prices' if allocation.rounds is None else f'{allocation.rounds:,} rounds'} of"
-            f" {name} came within {reached.value:.1e} of {mechanism.conditions}, not {most:g}: allow more with"
-            f" --tolerance {2 * reached.value:.0e}"
+            f" {mechanism.name} came within {reached.value:.1e} of {mechanism.conditions}, not {most:g}: allow more"
+            f" with --tolerance {2 * reached.value:.0e}"
         )
-    answer = numeric_answer(allocation, reached, most)
-    show(answer, lambda: numeric_lines(allocation, answer), as_json=as_json)
+    show(numeric_answer(allocation, reached, most), as_json=options.as_json)
 
 
-def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *, as_json: bool) -> None:
+def check_stored(options: Stored) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
-    from bounds.views.sharing import checked_answer, checked_lines
+    from bounds.views.sharing_answers import checked_answer
     from theory.files.clusters import read_allocation, read_cluster, read_prices
+    from theory.sharing.per_server import LEAST_VIOLATION
 
-    assert mechanism.numeric is not None
+    path, stored = options.cluster, options.check
+    assert stored is not None
+    # prices of levels are floats of a solver, which come no nearer; a stored allocation is only checked
+    mechanism, numeric, most = _tolerated(options, LEAST_VIOLATION)
     with progress() as say:
         say(f"{path}: reading ...")
         cluster = read_cluster(path)
@@ -284,9 +334,24 @@ def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *
         if name != mechanism.name:
             raise InputError(f"{stored}: mechanism: expected {mechanism.name}, got {name!r}")
         say("checking ...")
-        prices = read_prices(stored, cluster) if mechanism.numeric.has_prices else ()
-        violation = mechanism.numeric.violation(cluster, tasks, prices)
+        prices = read_prices(stored, cluster) if numeric.has_prices else ()
+        violation = numeric.violation(cluster, tasks, prices)
     answer = checked_answer(mechanism.name, mechanism.division, violation, most)
-    show(answer, lambda: checked_lines(answer), as_json=as_json)
+    show(answer, as_json=options.as_json)
     if not answer.valid:
         raise typer.Exit(1)
+
+
+app.command(
+    "share",
+    examples=(
+        "packproof share examples/four_classes.toml",
+        "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+    ),
+)(
+    command_of(
+        _mode,
+        {AllShares: all_shares, OneShare: one_share, OverTime: over_time, Within: within, Stored: check_stored},
+        "Fair shares of a cluster, utilisation, and which properties hold, with witnesses.",
+    )
+)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from math import isfinite
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from bounds.cli.app import Command, app, completed_by, progress, show
+from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
     EngineOption,
     InstanceFile,
@@ -20,7 +21,6 @@ from bounds.cli.options import (
     SeedOption,
     StoreFile,
     StrictOption,
-    refuse_unused,
 )
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
@@ -42,11 +42,11 @@ class Simulate(Command):
         policies = () if ctx.resilient_parsing else words.get("policies") or ()
         listed = [policy.removesuffix(":list") for policy in policies if policy.endswith(":list")]
         if listed or "list" in policies:
-            from bounds.views.catalogue import policies_answer, policies_lines
+            from bounds.views.catalogue import policies_answer
 
             chosen = [] if "list" in policies else listed
             answer = policies_answer(chosen) if chosen else policies_answer()
-            show(answer, lambda: policies_lines(chosen), as_json=bool(words.get("as_json")))
+            show(answer, as_json=bool(words.get("as_json")))
             raise typer.Exit
         return super().parse_args(ctx, args)
 
@@ -85,82 +85,132 @@ TraceFile = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help=
 DropOpen = Annotated[
     bool, typer.Option("--drop-open", help="Drop rows of a log without an end (else they run on to its end).")
 ]
-AgainstFluid = Annotated[
+AgainstFluidFlag = Annotated[
     bool, typer.Option("--against-fluid", help="Compare paths of L/16, L/4 and L servers with the fluid limit.")
 ]
 EventLog = Annotated[int, typer.Option("--log", metavar="N", min=0, max=1_000_000, help="List the first N events.")]
 
 
-@app.command(
+@dataclass(frozen=True, kw_only=True)
+class Options(Mode):
+    """What every mode takes."""
+
+    instance: InstanceFile
+    policies: PolicyNames
+    until: Until
+    servers: Servers = None
+    replications: Replications = None
+    seed: SeedOption = 0
+    plot: PlotFile = None
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralPolicies(Options):
+    """Several policies on the same jobs, side by side."""
+
+    beside = "several policies"
+
+    warmup: Warmup = None
+    trace: TraceFile = None
+    drop_open: DropOpen = False
+    strict: StrictOption = False
+    engine: EngineOption = "local"
+    store: StoreFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnePolicy(SeveralPolicies):
+    """One policy, measured with intervals."""
+
+    beside = "one policy"
+
+    log: EventLog = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstFluid(Options):
+    """Paths of systems of several sizes beside the fluid limit."""
+
+    beside = "--against-fluid, which compares whole paths here"
+    chosen_by = ("against_fluid",)
+
+    against_fluid: AgainstFluidFlag = False
+
+
+def _mode(given: Any) -> type[Mode]:
+    if len(given.policies) > 1:
+        return SeveralPolicies
+    return AgainstFluid if given.against_fluid else OnePolicy
+
+
+def one_policy(options: OnePolicy) -> None:
+    """Simulate a policy."""
+    from bounds.views.simulation import picture_of_simulation, simulation_answer
+
+    runs = _Runs.of_options(options)
+    (scenario,), (result,) = runs.of([runs.first], options.replications or 1, log=options.log)
+    answer = simulation_answer(result, scenario)
+    if options.plot is not None:
+        picture_of_simulation([result], options.plot, by_mean=scenario.instance is None)
+    show(answer, as_json=options.as_json)
+
+
+def several_policies(options: SeveralPolicies) -> None:
+    """Run several policies on the same jobs and show them side by side."""
+    from bounds.views.comparison import FEWEST, comparison_answer, picture_of_comparison, refuse_unlike
+    from fluid.simulation.policy_names import policy as policy_by_name
+
+    runs = _Runs.of_options(options)
+    policies = [runs.first, *map(policy_by_name, options.policies[1:])]
+    # before any of them runs
+    refuse_unlike(options.policies, [policy.model for policy in policies])
+    scenarios, results = runs.of(policies, options.replications or FEWEST, synchronised=True)
+    answer = comparison_answer(results, scenarios)
+    if options.plot is not None:
+        picture_of_comparison(results, options.plot)
+    show(answer, as_json=options.as_json)
+
+
+def against_fluid(options: AgainstFluid) -> None:
+    """Compare paths with the fluid limit."""
+    from bounds.views.comparison import FEWEST_OF_SIZE, compare, convergence_answer
+    from bounds.views.fluid import picture_of_crosscheck
+
+    policy = _policy_or_list(options.policies[0], as_json=options.as_json)
+    document, times = _read(options, options.until / 5)
+    replications = FEWEST_OF_SIZE if options.replications is None else options.replications
+    with naming(options.instance), progress():
+        check = compare(document, policy, str(options.instance), times, replications=replications, seed=options.seed)
+    if options.plot is not None:
+        picture_of_crosscheck(check, options.plot)
+    show(convergence_answer(check, policy.name), as_json=options.as_json)
+
+
+app.command(
+    "simulate",
     cls=Simulate,
     examples=(
         "packproof simulate examples/four_types.toml --policy dra --servers 200 --until 20",
         "packproof simulate --policy dra:list",
     ),
+)(
+    command_of(
+        _mode,
+        {OnePolicy: one_policy, SeveralPolicies: several_policies, AgainstFluid: against_fluid},
+        "Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval.",
+    )
 )
-def simulate(
-    instance: InstanceFile,
-    policies: PolicyNames,
-    until: Until,
-    servers: Servers = None,
-    warmup: Warmup = None,
-    replications: Replications = None,
-    seed: SeedOption = 0,
-    trace: TraceFile = None,
-    drop_open: DropOpen = False,
-    strict: StrictOption = False,
-    against_fluid: AgainstFluid = False,
-    log: EventLog = 0,
-    engine: EngineOption = "local",
-    store: StoreFile = None,
-    plot: PlotFile = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval."""
-    from bounds.views.simulation import picture_of_simulation, simulation_answer
+
+
+def _read(options: Options, warmup: float) -> tuple[Mapping[str, Any], Times]:
+    """Read the file, and the number of servers, which a law of sizes may have in it."""
     from fluid.files.scenarios import Times, servers_in
-    from fluid.parallel import refuse_engine
-    from fluid.simulation.policy_names import policy as policy_by_name
     from theory.files.document import read_document
 
-    if not (until > 0 and isfinite(until)):
-        raise InputError(f"--until: expected a positive time, got {until!r}")
-    refuse_engine(engine)
-    # the default of the contract: a fifth of the run is not measured
-    start = until / 5 if warmup is None else warmup
-    if not 0 <= start < until:
-        raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
-    first = _policy_or_list(policies[0], as_json=as_json)
-    document = read_document(instance)
-    times = Times(servers_in(document, instance) if servers is None else servers, until, start)
-    several = len(policies) > 1
-    if several:
-        refuse_unused({"--against-fluid": against_fluid, "--log": log > 0}, "several policies")
-    elif against_fluid:
-        unused = {"--store": store is not None, "--log": log > 0, "--engine": engine != "local"}
-        unused |= {
-            "--warmup": start != until / 5,
-            "--trace": trace is not None,
-            "--drop-open": drop_open,
-            "--strict": strict,
-        }
-        refuse_unused(unused, "--against-fluid, which compares whole paths here")
-        _show_convergence(document, first, instance, times, replications, seed, plot, as_json=as_json)
-        return
-    elif first.model == "slotted" and start not in (int(start), until / 5):
-        raise InputError(f"--warmup: expected a whole number of slots, got {start:g}")
-    reading = {"trace": trace, "drop_open": drop_open, "strict": strict}
-    runs = _Runs(document, instance, times, reading, store, {"seed": seed, "engine": engine})
-    if several:
-        others = [policy_by_name(name) for name in policies[1:]]
-        _compare(runs, policies, [first, *others], replications, plot, as_json=as_json)
-        return
-    (scenario,), (result,) = runs.of([first], replications or 1, log=log)
-    answer = simulation_answer(result, scenario)
-    by_mean = scenario.instance is None
-    if plot is not None:
-        picture_of_simulation([result], plot, by_mean=by_mean)
-    show(answer, as_json=as_json)
+    document = read_document(options.instance)
+    servers = servers_in(document, options.instance) if options.servers is None else options.servers
+    return document, Times(servers, options.until, warmup)
 
 
 def _policy_or_list(name: str, *, as_json: bool) -> Policy:
@@ -173,21 +223,35 @@ def _policy_or_list(name: str, *, as_json: bool) -> Policy:
         if (
             not names_own_code(name) and not as_json and answer_stream().isatty()
         ):  # a person, who can choose from a list
-            from bounds.views.catalogue import policies_lines
+            from bounds.views.catalogue import policies_answer
 
-            show(None, policies_lines, as_json=False)
+            show(policies_answer(), as_json=False)
         raise
 
 
 class _Runs(NamedTuple):
     """The runs of a file by one or more policies: what the command line says of all of them."""
 
+    first: Policy
     document: Mapping[str, Any]
     instance: Path
     times: Times
     trace: dict[str, Any]
     store: Path | None
     how: dict[str, Any]
+
+    @classmethod
+    def of_options(cls, options: SeveralPolicies) -> _Runs:
+        """Return the runs that were asked for, and the first of their policies; nothing has run yet."""
+        from fluid.parallel import refuse_engine
+
+        refuse_engine(options.engine)
+        first = _policy_or_list(options.policies[0], as_json=options.as_json)
+        # the default of the contract: a fifth of the run is not measured
+        document, times = _read(options, options.until / 5 if options.warmup is None else options.warmup)
+        trace = {"trace": options.trace, "drop_open": options.drop_open, "strict": options.strict}
+        how = {"seed": options.seed, "engine": options.engine}
+        return cls(first, document, options.instance, times, trace, options.store, how)
 
     def of(
         self, policies: Sequence[Policy], replications: int, **reading: Any
@@ -240,51 +304,3 @@ def _tell_forecast(source: Path, scenario: Scenario, replications: int, engine: 
     if ahead.seconds > LONG:
         workers = processors() if engine == "local" else 1
         print(f"{source}: {forecast_line(ahead, min(workers, replications), 'replication')}", file=sys.stderr)
-
-
-def _compare(
-    runs: _Runs,
-    names: Sequence[str],
-    policies: Sequence[Policy],
-    replications: int | None,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Run several policies on the same jobs and show them side by side."""
-    from bounds.views.comparison import (
-        FEWEST,
-        comparison_answer,
-        picture_of_comparison,
-        refuse_unlike,
-    )
-
-    # before any of them runs
-    refuse_unlike(names, [policy.model for policy in policies])
-    scenarios, results = runs.of(policies, replications or FEWEST, synchronised=True)
-    answer = comparison_answer(results, scenarios)
-    if plot is not None:
-        picture_of_comparison(results, plot)
-    show(answer, as_json=as_json)
-
-
-def _show_convergence(
-    document: Mapping[str, Any],
-    policy: Policy,
-    instance: Path,
-    times: Times,
-    replications: int | None,
-    seed: int,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    from bounds.views.comparison import FEWEST_OF_SIZE, compare, convergence_answer
-    from bounds.views.fluid import picture_of_crosscheck
-
-    runs = FEWEST_OF_SIZE if replications is None else replications
-    with naming(instance), progress():
-        check = compare(document, policy, str(instance), times, replications=runs, seed=seed)
-    if plot is not None:
-        picture_of_crosscheck(check, plot)
-    show(convergence_answer(check, policy.name), as_json=as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import app, progress, show, write_certificate
+from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, read_number
 from theory.errors import InputError
 from theory.numbers import many
@@ -49,80 +50,105 @@ Trace = Annotated[
 ]
 
 
-@app.command(
-    examples=(
-        "packproof throughput examples/uniform_sizes.toml",
-        "packproof throughput examples/counted_sizes.toml --certificate bounds.json",
-    )
-)
-def throughput(
-    sizes: SizesFile,
-    gap: Gap = GAP,
-    exact_cells: ExactCells = None,
-    jobs: Jobs = None,
-    trace: Trace = None,
-    certificate: CertificateFile = None,
-    plot: PlotFile = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee.
+@dataclass(frozen=True, kw_only=True)
+class Options(Mode):
+    """What both modes take."""
 
-    Of a list of items with several resources: the bins that they need, from both sides.
-    """
+    sizes: SizesFile
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLaw(Options):
+    """Bounds of the workload of a law of sizes."""
+
+    beside = "a law of sizes"
+
+    gap: Gap = GAP
+    exact_cells: ExactCells = None
+    jobs: Jobs = None
+    trace: Trace = None
+    certificate: CertificateFile = None
+    plot: PlotFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfItems(Options):
+    """Bounds of the bins that a list of items needs."""
+
+    beside = "items of several resources, which have bounds of bins only"
+
+
+def _mode(given: Any) -> type[Mode]:
+    from theory.files.document import read_document
+    from theory.files.items import has_items
+
+    return OfItems if has_items(read_document(given.sizes)) else OfLaw
+
+
+def of_law(options: OfLaw) -> None:
+    """Bound the workload that any policy can support, and what VQS and Best-Fit guarantee."""
     from bounds.views.throughput import picture_of_throughput, throughput_answer
     from fluid.files.left_out import measured_sizes
     from theory.files.document import read_document
-    from theory.files.items import has_items
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS
     from theory.partition.rounded import lower_rounded, upper_rounded
     from theory.partition.universal import vqs_workload
 
-    distance = read_number("--gap", gap)
-    if not 0 <= distance < 1:
-        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
-    document = read_document(sizes)
-    if has_items(document):
-        unused = {"--gap": gap != GAP, "--exact-cells": exact_cells, "--jobs": jobs, "--certificate": certificate}
-        for option in (name for name, given in {**unused, "--plot": plot, "--trace": trace}.items() if given):
-            raise InputError(
-                f"{option}: expected a law of sizes on one resource; items of several have bounds of bins only"
-            )
-        _show_items(document, sizes, as_json=as_json)
-        return
-    law, notes = measured_sizes(document, sizes, trace)
+    distance = read_number("--gap", options.gap)
+    law, notes = measured_sizes(read_document(options.sizes), options.sizes, options.trace)
     for line in notes:
-        print(f"{trace or sizes}: {line}", file=sys.stderr)
+        print(f"{options.trace or options.sizes}: {line}", file=sys.stderr)
+    cells = EXACT_CELLS if options.exact_cells is None else options.exact_cells
+    best = _best_bounds(law, distance, cells)
     try:
         guaranteed = vqs_workload(law.law, distance or rational(GAP))
     except ValueError as error:
-        raise InputError(f"{sizes}: sizes: {error}") from None
-    cells = EXACT_CELLS if exact_cells is None else exact_cells
-    best = _best_bounds(law, distance, cells)
+        raise InputError(f"{options.sizes}: sizes: {error}") from error
     rounded = None
     if law.partition is not None:
         rounded = tuple(bound(law.law, law.partition, law.servers) for bound in (upper_rounded, lower_rounded))
-    bins = None if jobs is None and not law.counts else bins_of_jobs(law, jobs, cells)
+    bins = None if options.jobs is None and not law.counts else bins_of_jobs(law, options.jobs, cells)
     answer = throughput_answer(law, best, guaranteed, distance, rounded, bins)
-    if plot is not None:
-        picture_of_throughput(law, best, plot)
-    if certificate is not None:
+    if options.plot is not None:
+        picture_of_throughput(law, best, options.plot)
+    if options.certificate is not None:
         from bounds.certificates.throughput import throughput_certificate
 
-        write_certificate(certificate, throughput_certificate(law, best, guaranteed))
-    show(answer, as_json=as_json)
+        write_certificate(options.certificate, throughput_certificate(law, best, guaranteed))
+    show(answer, as_json=options.as_json)
 
 
-def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
+def of_items(options: OfItems) -> None:
     """Show the bins that items of several resources need."""
     from bounds.views.throughput import items_answer
+    from theory.files.document import read_document
     from theory.files.items import parse_items
 
-    items = parse_items(document, str(path), path.parent)
+    items = parse_items(read_document(options.sizes), str(options.sizes), options.sizes.parent)
     with progress() as say:
         say(f"configuration program of {many(len(items.counts), 'kind')} of items")
         answer = items_answer(items)
-    show(answer, as_json=as_json)
+    show(answer, as_json=options.as_json)
+
+
+app.command(
+    "throughput",
+    examples=(
+        "packproof throughput examples/uniform_sizes.toml",
+        "packproof throughput examples/counted_sizes.toml --certificate bounds.json",
+    ),
+)(
+    command_of(
+        _mode,
+        {OfLaw: of_law, OfItems: of_items},
+        """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee.
+
+        Of a list of items with several resources: the bins that they need, from both sides.
+        """,
+    )
+)
 
 
 def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
+from bounds.claims import PAPERS, Checked, Level
 from bounds.cli.app import app, completed_by, progress, show
 from bounds.cli.endings import PLEASE, ended
-from bounds.cli.options import EngineOption, JsonFlag, refuse_unused
+from bounds.cli.modes import Mode, command_of
+from bounds.cli.options import EngineOption, JsonFlag
 from theory.errors import FAULT, InputError
 from theory.files.answer import print_answer
 from theory.numbers import many
-
-if TYPE_CHECKING:
-    from bounds.claims import Checked, Level
-
 
 Names = Annotated[
     list[str] | None,
@@ -31,16 +30,12 @@ Paper = Annotated[
     ),
 ]
 LevelName = Annotated[
-    str,
-    typer.Option(
-        "--level",
-        metavar="quick|full",
-        help="Size of families and samples (tiny: as in packproof's own tests).",
-        autocompletion=completed_by("bounds.claims:Level"),
-    ),
+    Level, typer.Option("--level", help="Size of families and samples (tiny: as in packproof's own tests).")
 ]
-Listing = Annotated[bool, typer.Option("--list", help="List the claims without checking them.")]
-Coverage = Annotated[bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")]
+ListFlag = Annotated[bool, typer.Option("--list", help="List the claims without checking them.")]
+CoverageFlag = Annotated[
+    bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")
+]
 With = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,110 +50,158 @@ PicturesFolder = Annotated[
 ]
 
 
-@app.command(
-    examples=(
-        "packproof verify introduction",
-        "packproof verify --list ps-dsf",
-        "packproof verify nonpreemptive/table-1 --with workload=1,3,1",
-    )
-)
-def verify(
-    names: Names = None,
-    paper: Paper = None,
-    level: LevelName = "quick",
-    given: With = None,
-    listing: Listing = False,
-    table: Coverage = False,
-    pictures: PicturesFolder = None,
-    engine: EngineOption = "local",
-    as_json: JsonFlag = False,
-) -> None:
-    """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is.
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Mode):
+    """Which claims are meant."""
 
-    A claim fails where a policy breaks its contract. An error in one check is shown with that claim, and the others are
-    checked all the same; the status is then 70, or 2 where the error is one of input.
-    """
-    from bounds.claims import Level
-    from bounds.results import modules
+    names: Names = None
+    paper: Paper = None
+    as_json: JsonFlag = False
 
-    if listing or table:
-        refuse_unused({"--engine": engine != "local"}, "--list or --coverage, which check nothing")
-    if level not in list(Level):
-        raise InputError(f"--level: expected {', '.join(Level)}, got {level!r}")
-    chosen = list(modules(names or (), paper))
-    if given is not None:
-        refused = {"--list": listing, "--coverage": table, "--pictures": pictures is not None}
-        refuse_unused(refused | {"--level": level != "quick", "--engine": engine != "local"}, "--with")
-        _ask(chosen, given, as_json=as_json)
-    elif table:
-        _cover(chosen, as_json=as_json)
-    elif listing:
-        _list(chosen, as_json=as_json)
-    else:
-        outcomes = _check(chosen, Level(level), engine, as_json=as_json)
-        if pictures is not None:
-            _draw([checked.claim.id for checked in outcomes], pictures, level, as_json=as_json)
-        if not all(checked.ok for checked in outcomes):
-            raise typer.Exit(_status(outcomes))
+    @property
+    def identities(self) -> list[str]:
+        """The claims, in the order of the papers."""
+        from bounds.results import modules
+
+        return list(modules(self.names or (), self.paper))
 
 
-def _list(chosen: list[str], *, as_json: bool) -> None:
-    """List claims without checking them."""
-    from bounds.results import claims
-    from bounds.views.claims import listed, listing_lines
+@dataclass(frozen=True, kw_only=True)
+class Checking(Chosen):
+    """Claims are checked."""
 
-    loaded = claims(chosen)
-    show([listed(claim) for claim in loaded], lambda: listing_lines(loaded), as_json=as_json)
+    beside = "claims that are checked"
 
-
-def _cover(chosen: list[str], *, as_json: bool) -> None:
-    """List the numbered statements of papers with their claims."""
-    from bounds.claims import PAPERS
-    from bounds.results import claims
-    from bounds.results.statements import coverage
-    from bounds.views.claims import coverage_lines, covered
-
-    of = {identity.partition("/")[0] for identity in chosen}
-    statements = coverage(claims(chosen), tuple(one for one in PAPERS if one in of))
-    show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
+    level: LevelName = Level.quick
+    pictures: PicturesFolder = None
+    engine: EngineOption = "local"
 
 
-def _check(chosen: list[str], level: Level, engine: str, *, as_json: bool) -> list[Checked]:
+@dataclass(frozen=True, kw_only=True)
+class Listing(Chosen):
+    """Claims are listed."""
+
+    beside = "--list, which checks nothing"
+    chosen_by = ("listing",)
+
+    listing: ListFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Covering(Chosen):
+    """The numbered statements of papers are listed with their claims."""
+
+    beside = "--coverage, which checks nothing"
+    chosen_by = ("table",)
+
+    table: CoverageFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(Chosen):
+    """One claim is asked about a reader's numbers."""
+
+    beside = "--with"
+    chosen_by = ("given",)
+
+    given: With = None
+
+
+def _mode(given: Any) -> type[Mode]:
+    if given.given is not None:
+        return Asking
+    if given.table:
+        return Covering
+    return Listing if given.listing else Checking
+
+
+def check(options: Checking) -> None:
+    """Check claims, and draw what shows them if that is asked for."""
+    outcomes = _checked(options)
+    if options.pictures is not None:
+        identities = [checked.claim.id for checked in outcomes]
+        _draw(identities, options.pictures, options.level.value, as_json=options.as_json)
+    if not all(checked.ok for checked in outcomes):
+        raise typer.Exit(_status(outcomes))
+
+
+def _checked(options: Checking) -> list[Checked]:
     """Check claims, and show each as it is checked; with --json all of them at the end."""
     from bounds.results import verify_all
-    from bounds.views.claims import ending, summary_lines, verdict_lines, verified
+    from bounds.views.claims import as_checked, ending, summary, verified
+    from bounds.views.shown import written
 
-    outcomes: list[Checked] = []
+    chosen, outcomes = options.identities, list[Checked]()
     begin = time.perf_counter()
     with progress() as report:
-        for number, checked in enumerate(verify_all(chosen, level, engine=engine), 1):
+        for number, checked in enumerate(verify_all(chosen, options.level, engine=options.engine), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
-            if not as_json:
-                report.print("\n".join(verdict_lines(checked)))
+            if not options.as_json:
+                report.print(as_checked(checked))
     # checks end in any order; the answer has the order of the papers
     outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
-    if as_json:
-        show([verified(checked) for checked in outcomes], list, as_json=True)
+    if options.as_json:
+        show([verified(checked) for checked in outcomes], as_json=True)
     else:
-        print_answer("\n".join(("", *summary_lines(outcomes))))
+        print_answer("\n".join(("", *written(summary(outcomes)))))
         print_answer(f"{ending(outcomes)}, {time.perf_counter() - begin:.1f} s")
     return outcomes
 
 
-def _ask(chosen: list[str], given: list[str], *, as_json: bool) -> None:
+def list_claims(options: Listing) -> None:
+    """List claims without checking them."""
+    from bounds.results import claims
+    from bounds.views.claims import listed
+
+    show([listed(claim) for claim in claims(options.identities)], as_json=options.as_json)
+
+
+def cover(options: Covering) -> None:
+    """List the numbered statements of papers with their claims."""
+    from bounds.results import claims
+    from bounds.results.statements import coverage
+    from bounds.views.claims import covered
+
+    of = {identity.partition("/")[0] for identity in options.identities}
+    statements = coverage(claims(options.identities), tuple(one for one in PAPERS if one in of))
+    show(covered(statements), as_json=options.as_json)
+
+
+def ask_claim(options: Asking) -> None:
     """Ask one claim about a reader's numbers; status 1 where what is printed does not come out."""
     from bounds.results import claims
     from bounds.results.asked import ask
-    from bounds.views.claims import asked, asked_lines
+    from bounds.views.claims import asked
 
+    chosen = options.identities
     if len(chosen) != 1:
         raise InputError(f"--with: expected one claim, got {len(chosen)}")
     (claim,) = claims(chosen)
-    answer = asked(claim, *ask(claim, given))
-    show(answer, lambda: asked_lines(answer, claim.statement), as_json=as_json)
+    answer = asked(claim, *ask(claim, options.given or []))
+    show(answer, as_json=options.as_json)
     if answer.holds is False:
         raise typer.Exit(1)
+
+
+app.command(
+    "verify",
+    examples=(
+        "packproof verify introduction",
+        "packproof verify --list ps-dsf",
+        "packproof verify nonpreemptive/table-1 --with workload=1,3,1",
+    ),
+)(
+    command_of(
+        _mode,
+        {Checking: check, Listing: list_claims, Covering: cover, Asking: ask_claim},
+        """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is.
+
+        A claim fails where a policy breaks its contract. An error in one check is shown with that claim, and the others
+        are checked all the same; the status is then 70, or 2 where the error is one of input.
+        """,
+    )
+)
 
 
 def _status(outcomes: Sequence[Checked]) -> int:
@@ -175,14 +218,16 @@ def _status(outcomes: Sequence[Checked]) -> int:
 
 def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> None:
     """Draw what shows these claims (`packproof reproduce`), and say how many have no picture."""
-    from bounds.results.reproduction import Effort, reproductions
+    from bounds.claims import Level
+    from bounds.results.reproduction import reproductions
     from bounds.results.run import reproduce_all
+    from bounds.views.claims import sentence
 
     chosen = [one for one in reproductions() if set(one.claims) & set(identities)]
     with progress() as say:
-        for done in reproduce_all(chosen, folder, Effort(level), progress=say):
+        for done in reproduce_all(chosen, folder, Level(level), progress=say):
             if not as_json:
-                say.print(done.line())
+                say.print(sentence(done.answer(Level(level))))
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:

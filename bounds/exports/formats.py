@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from bounds import checker
 from bounds.exports import programs, smtlib
 from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
-from bounds.exports.linear import certo, lp, mps
+from bounds.exports.linear import lp
 from bounds.exports.polyhedra import lrs
 from bounds.exports.programs import Program
 from theory.errors import InputError, TooLargeError
@@ -23,11 +22,8 @@ def _each(write: Callable[[Program], Exported]) -> Callable[[Certificate], list[
 _ALL = tuple(programs.KINDS)
 _WRITERS: dict[str, tuple[Callable[[Certificate], list[Exported]], tuple[str, ...]]] = {
     "smtlib": (smtlib.smtlib, tuple(smtlib.KINDS)),
-    "lp": (_each(partial(lp, scaled=True)), _ALL),
-    "qsopt": (_each(partial(lp, scaled=False)), _ALL),
+    "lp": (_each(lp), _ALL),
     "lrs": (lrs, ("region",)),
-    "certo": (_each(certo), _ALL),
-    "mps": (_each(mps), _ALL),
 }
 
 FORMATS: dict[str, tuple[str, ...]] = {name: kinds for name, (_, kinds) in _WRITERS.items()}
@@ -43,8 +39,7 @@ def export(document: dict[str, Any], form: str) -> list[Exported]:
         A certificate, as `bounds.checker.load` reads it. Its digest must be right; its evidence is not verified, for
         that is what the foreign tool does.
     form : str
-        ``smtlib`` (z3, cvc5), ``lp`` (GLPK and others: CPLEX's LP, integers), ``qsopt`` (QSopt_ex: rational numbers),
-        ``mps`` (free MPS, integers), ``lrs`` (lrs and cdd), or ``certo`` (certo-math).
+        ``smtlib`` (z3, cvc5), ``lp`` (GLPK and others: CPLEX's LP, integers), or ``lrs`` (lrs and cdd).
 
     Returns
     -------

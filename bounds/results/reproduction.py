@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from bounds.claims import paper_of
+from bounds.claims import Level, paper_of
 from bounds.results import folder_of
 from bounds.views.panels import Chart, Curve, Panel, above_zero, arranged
 from fluid.statistics import Interval
@@ -28,14 +27,6 @@ if TYPE_CHECKING:
 
 WITH_FIGURES = ("autoscaling", "throughput", "ps-dsf", "nonpreemptive", "admission")
 """The papers whose figures and tables are reproduced, in the order in which they are listed."""
-
-
-class Effort(StrEnum):
-    """How much is computed: ``tiny`` for tests of the pictures, ``quick`` in seconds, ``full`` as far as it pays."""
-
-    tiny = "tiny"
-    quick = "quick"
-    full = "full"
 
 
 Compute = Callable[..., Sequence[Panel]]
@@ -61,7 +52,7 @@ class Reproduction:
         Of all that is drawn; None where nothing is.
     claims : tuple of str
         The claims that this picture shows.
-    parameters : dict of Effort to dict
+    parameters : dict of Level to dict
         The keyword arguments of `compute`.
     columns : int
         Panels side by side.
@@ -78,7 +69,7 @@ class Reproduction:
     chosen: str
     seed: int | None
     claims: tuple[str, ...]
-    parameters: Mapping[Effort, Mapping[str, Any]]
+    parameters: Mapping[Level, Mapping[str, Any]]
     columns: int
     height: float
     compute: Compute
@@ -114,9 +105,9 @@ def reproduction(
     It shows the claim of its own name unless others are named. `quick` is taken for sizes that are left out.
     """
     parameters = {
-        Effort.tiny: tiny if tiny is not None else quick or {},
-        Effort.quick: quick or {},
-        Effort.full: full if full is not None else quick or {},
+        Level.tiny: tiny if tiny is not None else quick or {},
+        Level.quick: quick or {},
+        Level.full: full if full is not None else quick or {},
     }
 
     def register(compute: Compute) -> Compute:

@@ -1,8 +1,7 @@
 """Results computed, drawn and stored: a folder has PAPER/RESULT.png, .svg, .csv and .json of each.
 
 The JSON is written last, so where it is there the others are. A result whose JSON is there, with the parameters, the
-seed and the version of today, is not computed again unless asked for. The answers of the command, and its lines for
-people, follow.
+seed and the version of today, is not computed again unless asked for. The answers of the command follow.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.answers.claims import ListedResult, Reproduced
-from bounds.answers.record import Answer, encode
-from bounds.claims import WithoutData
-from bounds.results.reproduction import Effort, Reproduction, about_bands
+from bounds.answers.record import encode
+from bounds.claims import Level, WithoutData
+from bounds.results.reproduction import Reproduction, about_bands
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
-from bounds.views.tables import aligned
 from bounds.views.text import many
 from theory.errors import InputError
 from theory.files.places import write_bytes, write_json, write_text
@@ -47,7 +45,7 @@ class Done:
     seconds: float = 0.0  # CPU time of computing and drawing it, when it was made
     files: tuple[Path, ...] = ()
 
-    def answer(self, effort: Effort) -> Answer:
+    def answer(self, effort: Level) -> Reproduced:
         """Return it as an answer of the command."""
         return encode(
             Reproduced,
@@ -59,18 +57,11 @@ class Done:
             files=[str(path) for path in self.files],
         )
 
-    def line(self) -> str:
-        """Write it on one line."""
-        if self.status == "skipped":
-            return f"{self.result.id:26} skipped: {self.reason}"
-        what = f"made in {self.seconds:.1f} s of CPU" if self.status == "made" else "stored already"
-        return f"{self.result.id:26} {what}: {self.files[0].with_suffix('')}.png, .svg, .csv, .json"
-
 
 def reproduce_all(
     chosen: Sequence[Reproduction],
     folder: Path,
-    effort: Effort = Effort.quick,
+    effort: Level = Level.quick,
     *,
     again: bool = False,
     progress: Callable[[str], None] = lambda _: None,
@@ -81,7 +72,7 @@ def reproduce_all(
         yield reproduce(one, folder, effort, again=again)
 
 
-def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick, *, again: bool = False) -> Done:
+def reproduce(result: Reproduction, folder: Path, effort: Level = Level.quick, *, again: bool = False) -> Done:
     """Compute a result, draw it, and write its files.
 
     Raises
@@ -117,7 +108,7 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
 
 
 @styled
-def picture(result: Reproduction, panels: Sequence[Panel], effort: Effort = Effort.quick) -> Figure:
+def picture(result: Reproduction, panels: Sequence[Panel], effort: Level = Level.quick) -> Figure:
     """Draw the panels of a result in rows, its title above and below what was chosen and what its bands are."""
     figure = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
     runs = result.parameters[effort].get("runs")
@@ -137,7 +128,7 @@ def table(panels: Sequence[Panel]) -> str:
     return stream.getvalue()
 
 
-def rests_on(result: Reproduction, effort: Effort) -> dict[str, Any]:
+def rests_on(result: Reproduction, effort: Level) -> dict[str, Any]:
     """Return the JSON of a result but for the time: what the picture depends on, and what it says."""
     return {
         "result": result.id,
@@ -178,13 +169,8 @@ def ending(became: Mapping[str, int], folder: Path, *, again: bool) -> str:
     return "; ".join(parts)
 
 
-def listed(result: Reproduction) -> Answer:
+def listed(result: Reproduction) -> ListedResult:
     """Return a result as it is listed."""
-    entry = {name: value for name, value in rests_on(result, Effort.quick).items() if name not in ("level", "version")}
-    levels = {effort.value: rests_on(result, effort)["parameters"] for effort in (Effort.quick, Effort.full)}
+    entry = {name: value for name, value in rests_on(result, Level.quick).items() if name not in ("level", "version")}
+    levels = {effort.value: rests_on(result, effort)["parameters"] for effort in (Level.quick, Level.full)}
     return encode(ListedResult, **{**entry, "parameters": levels})
-
-
-def listing_lines(results: Sequence[Reproduction]) -> list[str]:
-    """Write the list: a result a line."""
-    return aligned([["result", "what it shows"], *([one.id, one.title] for one in results)])

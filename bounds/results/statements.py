@@ -6,33 +6,11 @@ assumptions and drawings that state nothing (such as a picture of a partition) a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from bounds.claims import Claim, Covered
+from bounds.claims import Claim, Covered, numbers_of
 from bounds.results import folder_of
 from theory.doors import imported
-
-_KINDS = ("Theorem", "Proposition", "Corollary", "Lemma", "Definition", "Remark", "Figure", "Table", "Example")
-_PLURALS = {f"{kind}s" if kind[-1] != "y" else f"{kind[:-1]}ies": kind for kind in _KINDS}
-_NUMBER = r"(?:(?:[A-Z]\.)?[0-9]+(?:\.[0-9]+)?[a-z]?|[IVX]+)\b"
-_NAMED = re.compile(rf"\b({'|'.join((*_PLURALS, *_KINDS))}) ({_NUMBER}(?:(?:, | and ){_NUMBER})*)")
-_PART = re.compile("(?<=[0-9])[a-z]$")  # a part of a figure, as in Figure 4a
-
-
-def numbers_of(source: str) -> tuple[str, ...]:
-    """Return the numbered statements that a source names, each once, in their order.
-
-    Examples
-    --------
-    >>> numbers_of("Figures 2 and 3"), numbers_of("Lemma 4.1, Figure 4a"), numbers_of("Equation (2)")
-    (('Figure 2', 'Figure 3'), ('Lemma 4.1', 'Figure 4'), ())
-    """
-    statements = []
-    for word, listed in _NAMED.findall(source):
-        numbers = re.split(", | and ", listed) if word in _PLURALS else [re.split(", | and ", listed)[0]]
-        statements += [f"{_PLURALS.get(word, word)} {_PART.sub('', number)}" for number in numbers]
-    return tuple(dict.fromkeys(statements))
 
 
 def coverage(chosen: Sequence[Claim], papers: Sequence[str]) -> list[Covered]:

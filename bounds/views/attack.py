@@ -32,7 +32,6 @@ from theory.sharing.model import Cluster
 
 if TYPE_CHECKING:
     from bounds.adversary.online import Broken
-    from fluid.simulation.policy_interface import Policy
     from fluid.statistics import Interval
 
 Evidence = Mapping[str, Any]  # what the judge of a rule says of an instance, as JSON has it
@@ -56,7 +55,7 @@ class AttackedPolicy:
     """What was attacked, and what was found."""
 
     name: str
-    policy: Policy
+    model: str
     broken: Broken
     seconds: float
     file: str
@@ -113,7 +112,7 @@ def online_answer(made: AttackedPolicy) -> OnlineAttack:
         policy=made.name,
         kind="online",
         names=names,
-        model=made.policy.model,
+        model=made.model,
         certified=False,
         instance=broken.document(),
         trap=None if trap is None else Fields(trap, growing=[names[j] for j in trap.growing]),
@@ -171,12 +170,9 @@ def _whole(read: Callable[P, T]) -> Callable[P, T]:
 
 def _measure(answer: Attack) -> str:
     """Return the measure of a sharing rule; the command that made the answer says it."""
-    from bounds.adversary.division import SYNONYMS
-
     if answer.kind != "sharing":
         return ""
     measure = str(answer.made.options.get("measure", "fair")) if answer.made else "unknown"
-    measure = SYNONYMS.get(measure, measure)
     return measure if measure in KEEPS else "unknown"
 
 

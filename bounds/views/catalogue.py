@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
-from bounds.answers.catalogue import Catalogue
+from bounds.answers.catalogue import Catalogue, PolicyLine
 from bounds.answers.record import Fields, encode
-from bounds.answers.simulation import OptionLine, PolicyLine
-from bounds.views.tables import aligned
+from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.text import many
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, option_of, policy
 from theory.files.price_catalogue import catalogue, missing_sizes
@@ -35,19 +34,6 @@ def catalogue_answer(names: Sequence[str]) -> Catalogue:
     return encode(Catalogue, types=types, missing=missing)
 
 
-def catalogue_lines(answer: Catalogue) -> list[str]:
-    """Return the catalogue as text."""
-    rows = [["type", "vCPUs", "GiB", "USD an hour"]]
-    rows += [
-        [one.name, str(one.cpu), f"{float(Fraction(one.memory)):g}", f"{one.price_float:g}"] for one in answer.types
-    ]
-    lines = aligned(rows, right=3)
-    if answer.missing:
-        lines += ["", "sizes that the price table lacks, and most sister lines of the same generation have:"]
-        lines += [f"  {one.line}: {', '.join(one.sizes)}" for one in answer.missing]
-    return lines
-
-
 def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
     """Return policies, unless they are named all that come with packproof."""
     return [encode(PolicyLine, one, explained=_explained(one)) for one in map(policy, names)]
@@ -62,23 +48,45 @@ def _explained(policy: Policy) -> list[dict[str, Any]]:
     ]
 
 
-def policies_lines(names: Sequence[str] = ()) -> list[str]:
-    """Return policies with their options as text: those that are named, or all, by model."""
-    lines = []
-    policies = policies_answer(names) if names else policies_answer()
-    width = max(len(one.name) for one in policies)
-    for model, words in MODEL_NAMES.items():
-        rows: list[list[str]] = []
-        for one in (one for one in policies if one.model == model):
-            rows += [[f"  {one.name:{width}}", one.about], *(["", _option(option)] for option in one.explained)]
-            rows += [["", "no options"]] if names and not one.options else []
-        lines += [words, *aligned(rows, head=False), ""] if rows else []
-    if any(one.options for one in policies):
-        lines += ["options are fields of the table [simulation] of the instance file, shown with their defaults"]
-    return lines if names else [*lines, "or a policy of your own: FILE.py:NAME or PACKAGE.MODULE:NAME"]
+def sentence(answer: Catalogue | Sequence[PolicyLine]) -> str:
+    """Return how many types or policies there are."""
+    if isinstance(answer, Catalogue):
+        prices = [one.price_float for one in answer.types]
+        count = many(len(prices), "VM type")
+        if not prices:
+            return f"{count}."
+        return f"{count}, from {min(prices):g} to {max(prices):g} US dollars an hour on demand."
+    count = many(len(answer), "policy") if len(answer) == 1 else f"{len(answer)} policies"
+    if not _are_all(answer):
+        return f"{count}, with {'its' if len(answer) == 1 else 'their'} options."
+    return f"{count} come with packproof; one of your own is FILE.py:NAME or PACKAGE.MODULE:NAME."
 
 
-def _option(option: OptionLine) -> str:
-    """Return an option, its default and its meaning as a line."""
-    default = f" = {option.default}" if option.default else ""
-    return f"  {option.name}{default}" + (f": {option.about}" if option.about else "")
+def _are_all(policies: Sequence[PolicyLine]) -> bool:
+    return [one.name for one in policies] == list(HOMES)
+
+
+def tables(answer: Catalogue | Sequence[PolicyLine]) -> list[Table]:
+    """Return the VM types and the sizes that are missing, or policies by model and their options."""
+    if isinstance(answer, Catalogue):
+        return [table._replace(whole=True) for table in tables_of(answer)]
+    parts = [
+        Table(words, ["policy", ""], rows, [False, False], whole=True)
+        for model, words in MODEL_NAMES.items()
+        if (rows := [[one.name, one.about] for one in answer if one.model == model])
+    ]
+    options = [
+        [one.name, option.name, option.default or "", option.about] for one in answer for option in one.explained
+    ]
+    title = "options, which are fields of the table [simulation] of the instance file"
+    parts.append(Table(title, ["policy", "option", "default", "what it sets"], options, [False] * 4, whole=True))
+    without = ", ".join(one.name for one in answer if not one.options)
+    return [
+        part for part in (*parts, Table("without options", [""], [[without]] if without else [], [False])) if part.rows
+    ]
+
+
+def pictures(answer: Catalogue | Sequence[PolicyLine]) -> list[Picture]:
+    """Return no picture: lists have none."""
+    del answer
+    return []

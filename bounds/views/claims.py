@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
-from bounds.answers.claims import Asked, CoveredStatement, Listed, Verified
-from bounds.answers.record import Answer, encode
-from bounds.claims import ON_RECORD, PAPERS, Checked, Claim, Compared, Covered, Evidence, Refutes, Verdict
-from bounds.views.tables import aligned
+from bounds.answers.claims import Asked, CoveredStatement, Listed, ListedResult, Reproduced, Verified
+from bounds.answers.record import encode
+from bounds.claims import (
+    ON_RECORD,
+    PAPERS,
+    REGISTRY,
+    Checked,
+    Claim,
+    Compared,
+    Covered,
+    Evidence,
+    Refutes,
+    Verdict,
+    numbers_of,
+)
+from bounds.views.shown import Picture, Table, table_of, tables_of, written
 from bounds.views.text import many
 
 FAILS = {
@@ -17,6 +30,9 @@ FAILS = {
     Refutes.proof_step: "a step of the printed proof fails",
     Refutes.number: "the printed number or formula is wrong (perhaps a misprint)",
 }
+Claims = Asked | Verified | Reproduced | Sequence[Listed] | Sequence[CoveredStatement] | Sequence[ListedResult]
+"""What is shown here; lists have at least one answer."""
+
 SAID = {
     Verdict.holds: "HOLDS",
     Verdict.refuted: "REFUTED",
@@ -48,89 +64,131 @@ def asked(claim: Claim, parameters: Mapping[str, str], found: Compared) -> Asked
     return encode(Asked, id=claim.id, parameters=parameters, **found._asdict())
 
 
-def asked_lines(answer: Asked, statement: str) -> list[str]:
-    """Return a claim with what came out for a reader's numbers as text."""
-    verdict = {True: "HOLDS", False: "FAILS", None: "SKIPPED"}[answer.holds]
-    parameters = " ".join(f"{name}={value}" for name, value in answer.parameters.items())
-    return [
-        f"{verdict:14}  {answer.id} with {parameters}",
-        f"     claim    {statement}",
-        f"     printed  {answer.printed}",
-        f"     computed {answer.computed}",
-    ]
-
-
-def verdict_lines(checked: Checked) -> list[str]:
-    """Return a claim with its outcome as text, the verdict first."""
-    claim = checked.claim
-    recorded = "" if checked.verdict is claim.verdict and checked.ok else f"{SAID[claim.verdict]} is on record"
-    unexpected = "" if checked.outcome.holds is None else "UNEXPECTED: "
-    beside = f" ({unexpected}{recorded})" if recorded else ""
-    lines = [f"{SAID[checked.verdict]:14}  {claim.id}{beside}"]
-    nature = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
-    lines += [f"     known    {nature}"] if nature else []
-    lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
-    lines += [f"     proof    docs/explanation/{claim.proof}"] if claim.proof else []
-    return [
-        *lines,
-        f"     source   {claim.source}",
-        f"     claim    {claim.statement}",
-        f"     printed  {claim.printed}",
-        f"     computed {checked.outcome.computed}",
-        f"     seconds  {checked.seconds:.2f}",
-    ]
-
-
-def listing_lines(chosen: Sequence[Claim]) -> list[str]:
-    """Return the claims as a table: one line each, without the statements."""
-    rows = [(c.id, c.source, *_columns(c)) for c in chosen]
-    return aligned([("claim", "source", "evidence", "verdict", "what fails"), *rows])
-
-
-def _columns(claim: Claim) -> tuple[str, str, str]:
-    """Return the rank of a claim's evidence, its verdict, and what fails, as on record."""
-    return claim.evidence or "-", SAID[claim.verdict].lower(), claim.refutes or ""
-
-
-def covered(found: Sequence[Covered]) -> list[Answer]:
+def covered(found: Sequence[Covered]) -> list[CoveredStatement]:
     """Return the table of coverage."""
     return [encode(CoveredStatement, row) for row in found]
 
 
-def coverage_lines(found: Sequence[Covered]) -> list[str]:
-    """Return the table of coverage as text, a claim a line, and how many statements have claims."""
+def sentence(answer: Claims) -> str:
+    """Return the outcome of a claim, how many claims or results there are, or what became of a result."""
+    if isinstance(answer, Asked):
+        verdict = {True: "HOLDS", False: "FAILS", None: "is SKIPPED"}[answer.holds]
+        parameters = " and ".join(f"{name}={value}" for name, value in answer.parameters.items())
+        return f"What {answer.id} prints {verdict} for {parameters}."
+    if isinstance(answer, Verified):
+        return f"{SAID[Verdict(answer.verdict)]:14}  {answer.id}"
+    if isinstance(answer, Reproduced):
+        return _became(answer)
+    statements = [row for row in answer if isinstance(row, CoveredStatement)]
+    if statements:
+        numbered = [row for row in statements if _is_numbered(row)]
+        checkable = sum(any(c.verdict != Verdict.skipped for c in row.claims) for row in numbered)
+        skipped = sum(bool(row.claims) for row in numbered) - checkable
+        return (
+            f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
+            f"{skipped} only one that is skipped."
+        )
+    if isinstance(answer[0], ListedResult):
+        return f"{many(len(answer), 'result')} of the papers can be computed anew."
+    return f"{many(len(answer), 'claim')} on record; nothing was checked."
+
+
+def _is_numbered(row: CoveredStatement) -> bool:
+    """Whether a row is about a numbered statement of a paper, and not about another place in it."""
+    return numbers_of(row.statement) == (row.statement,)
+
+
+def _became(answer: Reproduced) -> str:
+    """Return what became of a result, on one line."""
+    if answer.status == "skipped":
+        return f"{answer.result:26} skipped: {answer.reason}"
+    what = f"made in {answer.cpu_seconds:.1f} s of CPU" if answer.status == "made" else "stored already"
+    endings = ", ".join(PurePath(file).suffix for file in answer.files[1:])
+    return f"{answer.result:26} {what}: {answer.files[0]}, {endings}"
+
+
+def tables(answer: Claims) -> list[Table]:
+    """Return a claim with its outcome, or the list of claims, statements or results."""
+    if isinstance(answer, Asked):
+        numbers, *others = tables_of(answer)
+        if answer.id in REGISTRY:  # where the claim was asked, it is loaded
+            numbers.rows.insert(1, ["what it says", REGISTRY[answer.id].statement])
+        return [_as_text(numbers)._replace(title="what was asked"), *others]
+    if isinstance(answer, Verified):
+        (numbers,) = tables_of(answer)
+        if answer.refutes:
+            numbers.rows.append(["what fails", FAILS[Refutes(answer.refutes)]])
+        if answer.theorems:
+            numbers.rows.append(["theorems", f"{', '.join(answer.theorems)} (folder proofs, checked by Coq)"])
+        return [_as_text(numbers)]
+    if isinstance(answer, Reproduced):
+        return []
+    statements = [row for row in answer if isinstance(row, CoveredStatement)]
+    if statements:
+        return _coverage(statements)
+    return [table_of(type(answer[0]), answer, "results" if isinstance(answer[0], ListedResult) else "claims")]
+
+
+def _as_text(table: Table) -> Table:
+    """Return a table of single values with its texts to the left."""
+    return table._replace(numeric=[False, False])
+
+
+def _coverage(found: Sequence[CoveredStatement]) -> list[Table]:
+    """Return the statements with their claims, a claim a row, and how many claims have which evidence and verdict."""
     rows = []
     for row in found:
-        about = [(c.id.partition("/")[2], *_columns(c)) for c in row.claims] or [("no claim", "-", "-", "")]
-        rows += [(row.paper, row.statement, *columns) for columns in about]
-    table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
-    numbered = [row for row in found if row.numbered]
-    with_claims = sum(bool(row.claims) for row in numbered)
-    checkable = sum(any(c.verdict is not Verdict.skipped for c in row.claims) for row in numbered)
+        for claim in row.claims:
+            name = claim.id.partition("/")[2]
+            rows.append(
+                [row.paper, row.statement, name, claim.evidence or "-", claim.verdict, claim.refutes or ""],
+            )
+        if not row.claims:
+            rows.append([row.paper, row.statement, "no claim", "-", "-", ""])
     # a claim may stand with several statements
-    each = {c.id: c for row in found for c in row.claims}.values()
-    ranks, verdicts = Counter(c.evidence or "skipped" for c in each), Counter(SAID[c.verdict].lower() for c in each)
-    shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])
-    came_out = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
+    each = {claim.id: claim for row in found for claim in row.claims}.values()
+    ranks = Counter(claim.evidence or "skipped" for claim in each)
+    verdicts = Counter(claim.verdict for claim in each)
+    head = ["paper", "statement", "claim", "evidence", "verdict", "what fails"]
     return [
-        *table,
-        "",
-        f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
-        f"{with_claims - checkable} only one that is skipped",
-        f"claims by evidence, on record: {shown}",
-        f"claims by verdict, on record: {came_out}",
+        Table("statements", head, rows, [False] * 6, whole=True),
+        _counted("claims by evidence, on record", {rank: ranks[rank] for rank in (*Evidence, "skipped")}),
+        _counted("claims by verdict, on record", dict(verdicts.most_common())),
     ]
 
 
-def summary_lines(found: Sequence[Checked]) -> list[str]:
+def _counted(title: str, counts: Mapping[str, int]) -> Table:
+    return Table(title, ["", ""], [[name, f"{count:,}"] for name, count in counts.items() if count], [False, True])
+
+
+def pictures(answer: Claims) -> list[Picture]:
+    """Return no picture: those of claims are made by ``packproof reproduce``."""
+    del answer
+    return []
+
+
+def as_checked(checked: Checked) -> str:
+    """Return a claim with its outcome as text, the verdict first; and what is on record where that is another."""
+    claim, answer = checked.claim, verified(checked)
+    recorded = "" if checked.verdict is claim.verdict and checked.ok else f"{SAID[claim.verdict]} is on record"
+    unexpected = "" if checked.outcome.holds is None else "UNEXPECTED: "
+    beside = f" ({unexpected}{recorded})" if recorded else ""
+    (table,) = tables(answer)
+    if claim.proof:
+        table.rows.append(["proof", f"docs/explanation/{claim.proof}"])
+    return "\n".join([f"{sentence(answer)}{beside}", *written(table)])
+
+
+def summary(found: Sequence[Checked]) -> Table:
     """Return how many claims of each paper have which verdict."""
     counts = Counter((c.claim.paper, c.verdict) for c in found)
     verdicts = tuple(Verdict) if any(c.unfinished for c in found) else ON_RECORD
     papers = [paper for paper in PAPERS if any(c.claim.paper == paper for c in found)]
-    rows = [(paper, *(str(counts[paper, verdict]) for verdict in verdicts)) for paper in papers]
+    rows = [[paper, *(f"{counts[paper, verdict]:,}" for verdict in verdicts)] for paper in papers]
     if len(papers) > 1:
-        rows.append(("all", *(str(sum(c.verdict is verdict for c in found)) for verdict in verdicts)))
-    return aligned([("paper", *(SAID[verdict].lower() for verdict in verdicts)), *rows], right=len(verdicts))
+        rows.append(["all", *(f"{sum(c.verdict is verdict for c in found):,}" for verdict in verdicts)])
+    head = ["paper", *(SAID[verdict].lower() for verdict in verdicts)]
+    return Table("outcomes", head, rows, [False, *(True for _ in verdicts)])
 
 
 def ending(found: Sequence[Checked]) -> str:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds.answers.comparison import Compared, ComparedLoss, ComparedQueues
 from bounds.answers.fluid import Converged
 from bounds.answers.record import Fields, encode
 from bounds.answers.shared import Number as MeasuredNumber
-from bounds.answers.simulation import Compared, ComparedLoss, ComparedQueues, Simulated, SimulatedQueue
+from bounds.answers.simulation import Simulated, SimulatedQueue
 from bounds.views.panels import Chart, Curve, above_zero, in_rows
 from bounds.views.pictures import drawn, save, styled
 from bounds.views.shown import Picture, Table, number
@@ -21,13 +22,13 @@ from bounds.views.simulation import (
     chart_over_time,
     curve_of,
     doubts,
+    notes_of_start,
     quantiles_of,
     references,
     simulation_answer,
-    start_lines,
 )
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
-from fluid.experiment.run import loss_numbers, queue_numbers
+from fluid.experiment.run import run_numbers
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
 from fluid.files.tables import parse_continuous
@@ -58,7 +59,7 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
     """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
     measures, first = run.measures, run.first
-    numbers = (queue_numbers if queue else loss_numbers)(run)
+    numbers = run_numbers(run)
     if queue:
         arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
         shares = (float(a / b) if b else None for a, b in zip(starts, arrivals, strict=True))
@@ -146,7 +147,7 @@ def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     return measures
 
 
-def comparison_sentence(answer: Compared) -> str:
+def sentence(answer: Compared) -> str:
     """Return the reward, or the jobs waiting, under each policy; then what is in doubt."""
     first = answer.policies[0]
     where = f"on {many(first.servers, 'server')} with the same jobs"
@@ -167,7 +168,7 @@ def _each(means: Mapping[str, float | None], form: str) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def comparison_tables(answer: Compared) -> list[Table]:
+def tables(answer: Compared) -> list[Table]:
     """Return a table, a row a measure and policy, with the difference to the first; one of the types; notes."""
     first = answer.policies[0]
     gains = {(row.first, row.number): _gain(row.difference) for row in answer.differences}
@@ -197,7 +198,7 @@ def _notes(answer: Compared) -> list[str]:
     if alone:
         none = "; differences have none" if answer.replications == 1 else ""
         lines.append(f"one replication of {', '.join(alone)}: intervals are by batches of time{none}")
-    return [*lines, *start_lines(first)]
+    return [*lines, *notes_of_start(first)]
 
 
 def _tables_by_type(answer: Compared) -> list[Table]:
@@ -219,13 +220,25 @@ def _written(value: float | None, *, share: bool) -> str:
     return "-" if value is None else number(value, 4, share=share)
 
 
-def comparison_bars(answer: Compared) -> Picture:
+def pictures(answer: Compared) -> list[Picture]:
     """Return the jobs that wait, or the share that is accepted, by policy."""
     if isinstance(answer, ComparedQueues):
         waiting = {one.policy: one.queue.mean for one in answer.policies}
-        return Picture("Jobs that wait, by policy.", bars_of("jobs waiting", waiting))
+        return [Picture("Jobs that wait, by policy.", bars_of("jobs waiting", waiting))]
     accepted = {one.policy: one.accepted.mean for one in answer.policies}
-    return Picture("Share of the jobs that is accepted, by policy.", bars_of("share accepted", accepted))
+    return [Picture("Share of the jobs that is accepted, by policy.", bars_of("share accepted", accepted))]
+
+
+def evidence(answer: Compared) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    del answer
+    return [("all numbers", "statistical")]
+
+
+def assumptions(answer: Compared) -> list[str]:
+    """Return what was assumed of the trace."""
+    first = answer.policies[0]
+    return list(first.trace.notes) if first.trace else []
 
 
 def _gain(difference: MeasuredNumber) -> str:

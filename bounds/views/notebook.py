@@ -1,4 +1,4 @@
-"""What a notebook shows of results, and their rows: pictures for the large ones, a sentence and rows for the others."""
+"""What a notebook shows of results: the sentence, the tables and a picture that a terminal shows; and their rows."""
 
 from __future__ import annotations
 
@@ -6,56 +6,74 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
+from math import inf
 from typing import Any
 
-from bounds.views.assignment import draw_assignments
-from bounds.views.pictures import OPTIMAL, as_bytes, figure, styled
-from bounds.views.region import outline
-from bounds.views.sharing import shown
-from bounds.views.simulation import draw_curves
-from bounds.views.text import INTERVALS, many, short, with_interval
-from fluid.experiment.run import loss_numbers, queue_numbers
-from fluid.simulation.results import LossResult, QueueResult, Result
+from bounds.answers.record import Answer
+from bounds.views.panels import arranged
+from bounds.views.pictures import as_bytes
+from bounds.views.shown import Picture, Table, view_of
+from bounds.views.text import short
+from fluid.experiment.run import run_numbers
+from fluid.files.scenarios import Given
+from fluid.files.tables import Table as FileTable
+from fluid.simulation.results import Result
 from theory.greedy.optimal import Solution
 from theory.instance import Additive
 from theory.region.facets import Region
 from theory.sharing.allocation import Allocation
 
 MOST_ROWS = 30  # rows of a table that are shown; a line says how many more there are
-FACETS_DRAWN = 2  # types of a region that is drawn
 
-Table = list[dict[str, Any]] | dict[str, Any]
+Rows = list[dict[str, Any]] | dict[str, Any]
 """Rows, each a value by column; or columns."""
 
 
 def html(thing: Any) -> str | None:
-    """Return a result as HTML: tables, and a picture inside the text; None for other objects."""
-    if isinstance(thing, Solution):
-        return _solution(thing)
-    if isinstance(thing, Region):
-        return _region(thing)
-    if isinstance(thing, Allocation):
-        return _allocation(thing)
-    if isinstance(thing, Result):
-        return _result(thing)
+    """Return a result as HTML: its sentence, tables, and a picture inside the text; None for other objects."""
+    answer = answer_of(thing)
+    if answer is not None:
+        view = view_of(answer)
+        tables = [_table(table) for table in view.tables(answer)]
+        return _joined(view.sentence(answer), *tables, *map(_drawn, view.pictures(answer)[:1]))
     table = rows(thing)
-    return None if table is None else _plain(thing, table)
+    return None if table is None else _joined(repr(thing), _table(_plain(table)))
 
 
-def _plain(thing: Any, table: Table) -> str:
-    """Return the line of an object, and its rows as a table."""
-    if isinstance(table, Mapping):
-        columns = {name: list(map(_cell, column)) for name, column in table.items()}
-        return _joined(repr(thing), _table(tuple(columns), list(zip(*columns.values(), strict=True))))
-    head = tuple(table[0]) if table else ()
-    return _joined(repr(thing), _table(head, [tuple(_cell(row[name]) for name in head) for row in table]))
+def answer_of(thing: Any) -> Answer | None:
+    """Return a result as the answer of the command that computes it; None for other objects."""
+    if isinstance(thing, Solution):
+        from bounds.views.assignment import solution_answer
+
+        return solution_answer(thing)
+    if isinstance(thing, Region):
+        from bounds.views.region import facets_answer
+
+        return facets_answer(thing)
+    if isinstance(thing, Allocation):
+        from bounds.views.sharing_answers import numeric_answer, shares_answer
+
+        # properties are decided where they are asked for: that may take long
+        return numeric_answer(thing, thing.violation, inf) if thing.violation else shares_answer(thing, {})
+    if isinstance(thing, Result):
+        from bounds.views.simulation import simulation_answer
+
+        return simulation_answer(thing, Given(thing.scenario, FileTable(), None, None))
+    return None
+
+
+def _plain(rows: Rows) -> Table:
+    """Return rows as a table of text."""
+    columns = rows if isinstance(rows, Mapping) else {name: [row[name] for row in rows] for name in (rows or [{}])[0]}
+    cells = [list(map(_cell, column)) for column in columns.values()]
+    return Table("", list(columns), list(map(list, zip(*cells, strict=True))), [False] * len(columns))
 
 
 def _cell(value: Any) -> str:
     return short(value) if isinstance(value, Fraction) else "" if value is None else str(value)
 
 
-def rows(thing: Any) -> Table | None:
+def rows(thing: Any) -> Rows | None:
     """Return a result as rows: types, facets, users, replications, and so on; None for other objects."""
     maker = next((ROWS[name] for kind in type(thing).__mro__ if (name := kind.__name__) in ROWS), None)
     if maker is not None:
@@ -84,8 +102,7 @@ def rows(thing: Any) -> Table | None:
             for user, row in zip(thing.cluster.users, thing.tasks, strict=True)
         ]
     if isinstance(thing, Result):
-        numbers_of = queue_numbers if isinstance(thing, QueueResult) else loss_numbers
-        return [{"policy": thing.policy.name, "replication": r, **numbers_of(run)} for r, run in enumerate(thing.runs)]
+        return [{"policy": thing.policy.name, "replication": r, **run_numbers(run)} for r, run in enumerate(thing.runs)]
     return None
 
 
@@ -156,7 +173,7 @@ def _single(*names: str) -> Callable[[Any], list[dict[str, Any]]]:
     return lambda thing: [{name: getattr(thing, name) for name in names}]
 
 
-ROWS: dict[str, Callable[[Any], Table]] = {
+ROWS: dict[str, Callable[[Any], Rows]] = {
     "Instance": _types,
     "Cluster": _users,
     "WorstWorkload": _stages,
@@ -170,89 +187,28 @@ ROWS: dict[str, Callable[[Any], Table]] = {
 """Rows by the name of a class, so that no class has to be loaded to be shown."""
 
 
-@styled
-def _solution(solution: Solution) -> str:
-    made, axes = figure(4.5, 3.2)
-    draw_assignments(axes, solution)
-    head = ("type", "reward", "workload", "greedy serves", "optimum serves")
-    table = [
-        (kind.name, short(kind.reward), short(kind.workload), short(greedy), short(optimal))
-        for kind, greedy, optimal in zip(
-            solution.instance.types, solution.greedy.served, solution.optimal.served, strict=True
-        )
-    ]
-    said = (
-        f"greedy {short(solution.greedy.reward)}, optimum {short(solution.optimal.reward)} per server: "
-        f"ratio {short(solution.ratio)}, guaranteed {short(solution.greedy.guarantee_stagewise)}"
-    )
-    return _joined(said, _table(head, table), _picture(made))
-
-
-def _region(region: Region) -> str:
-    types = len(region.vertices[0])
-    head = (*(f"x{j}" for j in range(1, types + 1)), "at most")
-    table = [(*map(str, facet.normal), short(facet.offset)) for facet in region.outer]
-    said = f"{many(len(region.outer), 'facet')} beside x ≥ 0, {many(len(region.vertices) + 1, 'vertex')}"
-    return _joined(said.replace("vertexs", "vertices"), _table(head, table), *_polygon(region))
-
-
-@styled
-def _polygon(region: Region) -> list[str]:
-    if len(region.vertices[0]) != FACETS_DRAWN:
-        return []
-    made, axes = figure(3.2, 3.2)
-    x, y = outline(region).T
-    axes.fill(x, y, color=OPTIMAL, alpha=0.25)
-    axes.plot([*x, 0.0], [*y, 0.0], color=OPTIMAL, linewidth=1.5)
-    axes.set(xlabel="x1, jobs per server", ylabel="x2, jobs per server", xlim=(0, None), ylim=(0, None))
-    return [_picture(made)]
-
-
-def _allocation(allocation: Allocation) -> str:
-    servers = [server.name for server in allocation.cluster.servers]
-    table = [
-        (user.name, shown(sum(row, Fraction(0))), *map(shown, row))
-        for user, row in zip(allocation.cluster.users, allocation.tasks, strict=True)
-    ]
-    kind = "exact" if allocation.exact else "numeric"
-    return _joined(f"{allocation.mechanism} ({kind}): tasks", _table(("user", "total", *servers), table))
-
-
-@styled
-def _result(result: Result[Any]) -> str:
-    drawing, axes = figure(4.5, 2.8)
-    draw_curves(axes, [result])
-    names = result.scenario.names
-    if isinstance(result, LossResult):
-        head, measures = ("type", "jobs", "accepted"), (result.jobs, result.acceptance)
-        mean = f"reward per server {with_interval(result.reward(), 5, least=0.0)}"
-    else:
-        assert isinstance(result, QueueResult)
-        head, measures = ("type", "in service", "waiting"), (result.jobs, result.waiting)
-        mean = f"jobs waiting {with_interval(result.queue(), 5, least=0.0)}"
-    table = [(name, *(with_interval(of(j), 4, least=0.0) for of in measures)) for j, name in enumerate(names)]
-    on = f"{result.policy.name} on {many(result.scenario.servers, 'server')}, "
-    cut = " (interrupted)" if result.interrupted else ""
-    summary = f"{on}{many(len(result.runs), 'replication')}{cut}: {mean}; {INTERVALS}"
-    return _joined(summary, _table(head, table), _picture(drawing))
-
-
-def _table(head: Sequence[str], table: Sequence[Sequence[str]]) -> str:
-    """Return rows as an HTML table; everything that stands in a cell is escaped, as names are a user's."""
-    lines = [_row("th", head), *(_row("td", row) for row in table[:MOST_ROWS])]
-    more = len(table) - MOST_ROWS
+def _table(table: Table) -> str:
+    """Return a table as HTML; everything that stands in a cell is escaped, as names are a user's."""
+    title = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    head = [_row("th", table.head, table.numeric)] if any(table.head) else []
+    lines = [*head, *(_row("td", row, table.numeric) for row in table.rows[:MOST_ROWS])]
+    more = len(table.rows) - MOST_ROWS
     rest = f"<p>and {more:,} more</p>" if more > 0 else ""
-    return f"<table>{''.join(lines)}</table>{rest}"
+    return f"<table>{title}{''.join(lines)}</table>{rest}"
 
 
-def _row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+def _row(tag: str, cells: Sequence[str], numeric: Sequence[bool]) -> str:
+    each = [
+        f'<{tag} style="text-align: {"right" if right else "left"}">{escape(cell)}</{tag}>'
+        for cell, right in zip(cells, numeric, strict=True)
+    ]
+    return f"<tr>{''.join(each)}</tr>"
 
 
-def _picture(made: Any) -> str:
+def _drawn(picture: Picture) -> str:
     # inside the text, so that a notebook holds no other files
-    content = base64.b64encode(as_bytes(made, "png", dpi=100)).decode()
-    return f'<img alt="" src="data:image/png;base64,{content}">'
+    content = base64.b64encode(as_bytes(arranged([picture.panel], ""), "png", dpi=100)).decode()
+    return f'<img alt="{escape(picture.caption)}" src="data:image/png;base64,{content}">'
 
 
 def _joined(said: str, *parts: str) -> str:

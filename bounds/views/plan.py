@@ -71,7 +71,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
             )
         )
     best = plan.best
-    is_share = target.share is not None
+    is_share = target.accept is not None
     simulated = None
     if plan.part is not log:
         simulated = {
@@ -82,7 +82,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
     return encode(
         PlanAnswer,
         sentence=doubted(log.notes, _sentence(plan)),
-        target={"kind": "accepted" if is_share else "wait", "value": target.share if is_share else target.wait},
+        target={"kind": "accepted" if is_share else "wait", "value": target.accept if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
         pools=_pools(log.instance, best),
@@ -154,9 +154,11 @@ def percent(share: float) -> str:
 def _sentence(plan: Plan) -> str:
     """Return the answer in one sentence."""
     target, best = plan.trials.target, plan.best
-    share = target.share is not None
+    share = target.accept is not None
     aim = (
-        f"at least {100 * (target.share or 0):g} % of the VMs" if share else f"a mean wait of at most {target.wait:g} s"
+        f"at least {100 * (target.accept or 0):g} % of the VMs"
+        if share
+        else f"a mean wait of at most {target.wait:g} s"
     )
     without = f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
     if best is None or best.servers is None:

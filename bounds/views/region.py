@@ -8,17 +8,17 @@ from fractions import Fraction
 from itertools import combinations
 from math import atan2, ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from bounds.answers.record import Fields, encode, named
-from bounds.answers.region import RegionAnswer
+from bounds.answers.record import HIDDEN, Answer, Exact, Fields, Head, encode, named
+from bounds.answers.region import FacetRow, RegionAnswer
 from bounds.views.assignment import bounds_of
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars
+from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import (
     GREEDY,
     MARK,
@@ -33,12 +33,13 @@ from bounds.views.pictures import (
     styled,
 )
 from bounds.views.shown import Picture, Table, tables_of
-from bounds.views.text import short
+from bounds.views.text import many, short
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
+from theory.numbers import text
 from theory.region.facets import Facet, Region, region_facets
 from theory.region.membership import CapacityProgram, Intensity, stable_servers
 from theory.region.slices import Slice, region_slice
@@ -122,8 +123,25 @@ def cut_answer(instance: Instance, cut: Slice) -> Fields:
     return Fields(cut, names=pair, types=pair, workload=others, edges=edges)
 
 
-def sentence(answer: RegionAnswer) -> str:
+class Facets(Answer):
+    """The facets of a region alone, which a notebook shows and no command prints: types are x1, x2 and so on."""
+
+    facets: Annotated[list[FacetRow], Head("facets, beside those at 0")]
+    vertices: Annotated[list[dict[str, Exact]], HIDDEN]
+
+
+def facets_answer(region: Region) -> Facets:
+    """Return the facets and vertices of a region, of which types have no names, as an answer."""
+    names = [f"x{j}" for j in range(1, len(region.vertices[0]) + 1)]
+    return encode(Facets, names=names, facets=region.outer, vertices=[list(map(text, v)) for v in region.vertices])
+
+
+def sentence(answer: RegionAnswer | Facets) -> str:
     """Return the answer in a sentence."""
+    if isinstance(answer, Facets):
+        corners = len(answer.vertices) + 1  # the origin is one, too
+        facets = many(len(answer.facets), "facet")
+        return f"The region of jobs per server has {facets} beside x >= 0, and {corners:,} vertices."
     intensity = f"{as_float(answer.traffic_intensity):.6g}"
     if answer.supportable:
         return f"The servers can carry this workload: its traffic intensity is {intensity}, which is below 1."
@@ -132,8 +150,10 @@ def sentence(answer: RegionAnswer) -> str:
     return f"The servers cannot carry this workload: its traffic intensity is {intensity}, which is above 1."
 
 
-def tables(answer: RegionAnswer) -> list[Table]:
+def tables(answer: RegionAnswer | Facets) -> list[Table]:
     """Return the tables: numbers, prices and room by type, the servers that carry the workload, and facets."""
+    if isinstance(answer, Facets):
+        return tables_of(answer)
     # that no workload is negative is a facet of every region
     facets = answer.facets and [facet for facet in answer.facets if facet.offset != "0"]
     numbers, *others = tables_of(replace(answer, facets=facets))
@@ -144,8 +164,18 @@ def tables(answer: RegionAnswer) -> list[Table]:
     return [numbers, *others]
 
 
-def pictures(answer: RegionAnswer) -> list[Picture]:
-    """Return the traffic intensity beside its limit."""
+def pictures(answer: RegionAnswer | Facets) -> list[Picture]:
+    """Return the traffic intensity beside its limit; of facets alone, the outline of a region of two types."""
+    if isinstance(answer, Facets):
+        corners = [[as_float(x) for x in vertex.values()] for vertex in answer.vertices]
+        if len(corners[0]) != 2:
+            return []
+        # from the first axis to the second, as the region is convex and has the origin
+        ordered = [[0.0, 0.0], *sorted(corners, key=lambda v: atan2(v[1], v[0])), [0.0, 0.0]]
+        x, y = map(list, zip(*ordered, strict=True))
+        labels = ("x1 (jobs per server)", "x2 (jobs per server)")
+        chart = Chart(*labels, [Curve("region", x, y, look="plain")], xlim=(0, None), ylim=(0, None))
+        return [Picture("The region of jobs per server.", chart)]
     lengths = [as_float(answer.traffic_intensity), 1.0]
     bars = Bars("traffic intensity", ["this workload", "limit"], [("", lengths)])
     return [Picture("Traffic intensity of the workload, and the limit.", bars)]

@@ -28,6 +28,7 @@ REPORTED: Mapping[str, Sequence[str]] = {
     "solve": ("solve",),
     "worst": ("worst", "worst_by_size"),
     "region": ("region",),
+    "share": ("share", "share_all", "share_check", "share_events", "share_events_all", "share_numeric"),
     "simulate": ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
     "experiment": ("experiment",),
     "attack": ("attack", "attack_online"),
@@ -86,6 +87,10 @@ def _schema_of(document: Document, schemas: Sequence[str]) -> str:
     def fields(name: str) -> int:
         return len(set(fields_of(name)) & document.keys())
 
+    runs = document.get("mechanisms")
+    if "share_events_all" in schemas and isinstance(runs, Mapping):
+        over_time = any(isinstance(one, Mapping) and "time" in one for one in runs.values())
+        return "share_events_all" if over_time else "share_all"
     policies = document.get("policies")
     queues = "simulate_several_queues" in schemas and any(
         isinstance(one, Mapping) and "queue" in one for one in (policies if isinstance(policies, list) else ())

@@ -1,441 +1,382 @@
-"""``packproof share``: exact and numeric allocations, stored ones, users coming and going; text and pictures."""
+"""``packproof share``: the sentence, the tables and the pictures of shares, of all mechanisms, and over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from math import inf
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from bounds.answers.record import Fields, encode, named
-from bounds.answers.sharing import CheckedShares, InMotion, NumericShares, Property, Shares
-from bounds.views.panels import Bars, Chart, Curve, in_rows
-from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
-from bounds.views.tables import aligned
-from bounds.views.text import UNIT_OF_THE_FILE
-from fluid.limits.sharing import History
-from theory.errors import listed, quoted
-from theory.numbers import text, total
-from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
-from theory.sharing.model import Cluster, eligibility
-from theory.sharing.pooled import BORDERS, PLACEMENT, Ignored
-from theory.sharing.properties import PROPERTIES, Verdict
-from theory.sharing.violation import Violation, shares_of
+from bounds.answers.sharing import (
+    AllInMotion,
+    AllShares,
+    CheckedShares,
+    InMotion,
+    NumericShares,
+    Price,
+    Property,
+    Shares,
+)
+from bounds.views.panels import Bars
+from bounds.views.pictures import drawn
+from bounds.views.sharing_pictures import tasks_over_time, together
+from bounds.views.shown import Picture, Table, number, tables_of
+from bounds.views.text import many
+from bounds.views.witnesses import failing, nature_of, titled, verdict_of
+from theory.errors import InputError, quoted
 
+MOST_BARS = 20  # bars of a picture in a report; the tables have the others
 
-def shares_answer(
-    allocation: Allocation,
-    properties: Mapping[str, Verdict],
-    whole: WholeTasks | None = None,
-    ignored: Sequence[Ignored] = (),
-    *,
-    feasible: bool | None = None,
-) -> Shares:
-    """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well.
+MOST_NAMED = 6  # users whose tasks the sentence names
 
-    `ignored` is what of the cluster the mechanism does not use; where that is something, `feasible` says whether the
-    tasks fit the cluster, None if that is not decided.
-    """
-    cluster, totals = allocation.cluster, named(allocation.cluster.users, allocation.totals)
-    return encode(
-        Shares,
-        allocation,
-        tasks=totals,
-        tasks_exact=totals if allocation.exact else None,
-        allocation=_by_user(cluster, allocation.tasks),
-        utilisation=_by_server(cluster, allocation.utilisation),
-        jain_index=jain_index(allocation.shares),
-        nash_welfare=nash_welfare(allocation),
-        properties=properties,
-        whole=whole and _whole(allocation, whole),
-        ignored=[_ignored_in_words(part) for part in ignored] or None,
-        feasible=feasible,
-    )
+MOST_CELLS = 400  # up to this many pairs of user and server class each is in a table; beyond it, what they come to
+
+ANSWERS = Shares | AllShares | CheckedShares | NumericShares | InMotion | AllInMotion
 
 
-MOST_IGNORED = 5  # users whose lines are ignored that are named
+def sentence(answer: ANSWERS) -> str:
+    """Return the tasks of the users, or which mechanisms do best, in a sentence; then what is in doubt."""
+    if isinstance(answer, AllShares):
+        return _best_of(answer.mechanisms)
+    if isinstance(answer, CheckedShares):
+        return _checked_sentence(answer)
+    if isinstance(answer, InMotion | AllInMotion):
+        runs = _runs_of(answer)
+        mechanism, one = next(iter(runs.items()))
+        changes, end = many(len(_ends(one)) - 1, "change"), f"{one.time[-1]:g}"
+        after = f"Under {mechanism}, after" if len(runs) == 1 else "After"
+        return f"{after} {changes} of the users who are present, {_running_at_end(runs)} at the end, time {end}."
+    said = f"Under {answer.mechanism}, {_running(answer.tasks)}."
+    return " ".join([said, *(_of_numeric(answer) if isinstance(answer, NumericShares) else _of_exact(answer))])
 
 
-def _ignored_in_words(part: Ignored) -> str:
-    """Name the lines of the file that a mechanism does not use."""
-    if part.what == BORDERS:
-        return "the borders between servers"
-    more = f" and {len(part.users) - MOST_IGNORED:,} more" if len(part.users) > MOST_IGNORED else ""
-    field = "servers (placement)" if part.what == PLACEMENT else "effective (capacities)"
-    return f"{field} of {listed(part.users[:MOST_IGNORED])}{more}"
+def _running(tasks: Mapping[str, float]) -> str:
+    """Return how many tasks users run; of many users, the least and the most."""
+    if not 0 < len(tasks) <= MOST_NAMED:
+        return f"{many(len(tasks), 'user')} run {_range(tasks.values())} tasks each"
+    (first, most), *others = tasks.items()
+    return _series([f"{quoted(first)} runs {most:,.4g} tasks", *(f"{quoted(n)} {x:,.4g}" for n, x in others)])
 
 
-def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict[str, Any]]:
-    """Return tasks, shape (N, K), by the names of user and server."""
-    return named(cluster.users, [named(cluster.servers, row) for row in tasks])
+def _series(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:
-    """Return a value by the names of server and resource, of the resources that the server has."""
-    return {
-        server.name: {resource: value(i, r) for r, resource in enumerate(cluster.resources) if cluster.capacity[i][r]}
-        for i, server in enumerate(cluster.servers)
-    }
+def _range(values: Iterable[float], form: Callable[[float], str] = "{:,.4g}".format) -> str:
+    known = sorted(values)
+    return f"between {form(known[0])} and {form(known[-1])}" if known else "no"
 
 
-def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
-    cluster = allocation.cluster
-    # the part of its tasks that each user loses to rounding
-    parts = [lost / x for lost, x in zip(whole.lost, allocation.totals, strict=True) if x]
-    return Fields(
-        tasks=named(cluster.users, list(map(sum, whole.tasks))),
-        allocation=_by_user(cluster, whole.tasks),
-        lost=named(cluster.users, whole.lost),
-        lost_part=float(total(parts) / len(parts)) if parts else 0.0,
-    )
-
-
-def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
-    """Return one allocation as text."""
-    kind = "exact, verified" if allocation.exact else "numeric, not verified"
-    if allocation.violation is not None:
-        kind = f"numeric, within {allocation.violation.value:.1e} of {_conditions(allocation.mechanism)}"
-    ignored = []
+def _of_exact(answer: Shares) -> list[str]:
+    """Return how the shares are known, whether they fit the cluster, and which properties fail, a sentence each."""
     if answer.ignored:
-        fits: dict[bool | UnsetType, str] = {
-            True: "they fit this cluster",
-            False: "they do NOT fit this cluster",
-            UNSET: "whether they fit is not decided",
-        }
-        kind = f"exact tasks of one pool of all servers; {fits[answer.feasible]}"
-        ignored = [f"ignored: {'; '.join(answer.ignored)}"]
-    lines = [f"{allocation.mechanism} ({kind})", *ignored, *sized_lines(allocation, answer.utilisation)]
-    lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
-    for name, verdict in answer.properties.items():
-        word = {"yes": "holds", "no": "FAILS"}.get(word := _word(verdict), word)
-        lines.append(f"{name.replace('_', ' ')}: {word}{_witness(verdict.witness)}")
-    if answer.whole:
-        tasks = ", ".join(f"{quoted(user)} {n}" for user, n in answer.whole.tasks.items())
-        lines.append(f"whole tasks: {tasks} (mean loss {100 * answer.whole.lost_part:.1f} %)")
-    return lines
-
-
-def _word(verdict: Property) -> str:
-    """Return a verdict in a word or two: a search that finds nothing is no proof, and another thing than no search."""
-    if verdict.holds is not None:
-        return "yes" if verdict.holds else "no"
-    witness = verdict.witness or {}
-    if "tried" in witness:
-        return "none found"
-    return "not searched" if str(witness.get("note", "")).startswith("not searched") else "not decided"
-
-
-def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return the tasks of each user on each server, and the utilisation of each server, as two tables."""
-    cluster = allocation.cluster
-    rows = [["user", "tasks", *(quoted(server.name) for server in cluster.servers)]]
-    for user, x, row in zip(cluster.users, allocation.totals, allocation.tasks, strict=True):
-        rows.append([quoted(user.name), shown(x), *(shown(v) if v else "" for v in row)])
-    lines = aligned(rows, right=len(rows[0]) - 1)
-    rows = [["utilisation", *map(quoted, cluster.resources)]]
-    for server, used in utilisation.items():
-        rows.append([quoted(server), *(f"{100 * used[r]:.1f} %" if r in used else "" for r in cluster.resources)])
-    return [*lines, "", *aligned(rows, right=len(rows[0]) - 1), ""]
-
-
-def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[str]:
-    """Return all mechanisms in one table: tasks, utilisation by server and resource, Jain index, Nash welfare."""
-    names = list(answers)
-    rows = [["", *names]]
-    rows += [[f"tasks of {quoted(u.name)}", *(f"{answers[m].tasks[u.name]:.4g}" for m in names)] for u in cluster.users]
-    places = dict.fromkeys(
-        (server, resource) for m in names for server, row in answers[m].utilisation.items() for resource in row
-    )
-    for server, resource in places:
-        cells = [answers[m].utilisation.get(server, {}).get(resource) for m in names]
-        rows.append(
-            [f"{quoted(resource)} of {quoted(server)}", *("" if c is None else f"{100 * c:.1f} %" for c in cells)]
-        )
-    rows.append(["Jain index", *(f"{answers[m].jain_index:.4f}" for m in names)])
-    rows.append(["Nash welfare", *(f"{answers[m].nash_welfare:.4f}" for m in names)])
-    for name in answers[names[0]].properties:
-        rows.append([name.replace("_", " "), *(_word(answers[m].properties[name]) for m in names)])
-    lost = [100 * one.whole.lost_part for one in answers.values() if one.whole]
-    if len(lost) == len(names):
-        rows.append(["lost to whole tasks", *(f"{part:.1f} %" for part in lost)])
-    fits: dict[bool | UnsetType, str] = {
-        True: "the tasks fit this cluster",
-        False: "the tasks do NOT fit this cluster",
-        UNSET: "not decided if they fit",
-    }
-    ignored = [
-        f"{name} ignores {'; '.join(one.ignored)}: {fits[one.feasible]}" for name, one in answers.items() if one.ignored
-    ]
-    return aligned(rows, right=len(rows[0]) - 1) + ([""] if ignored else []) + ignored
-
-
-def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMotion:
-    """Return a run with users coming and going: tasks of each user, and utilisation, at the end of each period."""
-    return encode(
-        InMotion,
-        history,
-        mechanism=mechanism,
-        tasks=named(cluster.users, history.tasks.sum(axis=2).T),
-        present=named(cluster.users, history.present.T),
-        utilisation=_by_server(cluster, lambda i, r: history.utilisation[:, i, r]),
-    )
-
-
-def history_lines(history: History, cluster: Cluster) -> list[str]:
-    """Return a run as text: the state whenever the present users changed, and at the end."""
-    rows = [["until", *(quoted(user.name) for user in cluster.users)]]
-    for k, time in enumerate(history.time):
-        # a row where the next period has other users, and one at the end
-        if k + 1 == len(history.time) or (history.present[k] != history.present[k + 1]).any():
-            tasks = history.tasks[k].sum(axis=1)
-            here = history.present[k]
-            rows.append([f"{time:g}", *(f"{x:.4g}" if there else "away" for x, there in zip(tasks, here, strict=True))])
-    return aligned(rows, right=len(rows[0]) - 1)
-
-
-def shown(value: Any) -> str:
-    """Return an exact number if it is short, else four digits."""
-    exact = text(value)
-    return exact if len(exact) <= 9 else f"{float(value):.4g}"
-
-
-def _witness(witness: Mapping[str, Any] | None) -> str:
-    if witness is None:
-        return ""
-    if "lie" in witness:
-        tasks, lying = (float(Fraction(witness[key])) for key in ("tasks", "tasks_by_lying"))
-        return f" (user {quoted(witness['user'])} says: {witness['lie']}; tasks {tasks:.4g}, by lying {lying:.4g})"
-    if set(witness) <= {"note", "tried"}:
-        return f" ({witness['note']})"
-    parts = [
-        f"{key.replace('_', ' ')} {quoted(value) if key in NAMES_IN_WITNESSES else value}"
-        for key, value in witness.items()
-        if key != "allocation"
-    ]
-    return f" ({', '.join(parts)})"
-
-
-NAMES_IN_WITNESSES = ("user", "envies", "resource")  # fields of witnesses that are names of a file
-MOST_PANELS = 8  # server classes and resources that are drawn over time, in file order
-MOST_USERS = len(PALETTE) - 1  # users drawn in colours of their own; the others are drawn together
-
-
-def bars_of(allocation: Allocation, title: str = "") -> Bars:
-    """Return a bar for each server and resource, of what each user holds of it."""
-    cluster = allocation.cluster
-    places = [
-        (i, r) for i in range(len(cluster.servers)) for r in range(len(cluster.resources)) if cluster.capacity[i][r]
-    ]
-    # x_ni d_nir / c_ir: the share of resource r of server i that the tasks of user n take
-    shares = np.array(
-        [
-            [float(row[i] * cluster.use(n, i)[r] / cluster.capacity[i][r]) for i, r in places]
-            for n, row in enumerate(allocation.tasks)
-        ]
-    )
-    names = [drawn(user.name) for user in cluster.users]
-    # the palette has no more colours: the last one is for all other users
-    if len(names) > MOST_USERS:
-        shares = np.vstack([shares[: MOST_USERS - 1], shares[MOST_USERS - 1 :].sum(axis=0)])
-        names = [*names[: MOST_USERS - 1], f"{len(names) - MOST_USERS + 1} others"]
-    return Bars(
-        "in use (share)",
-        [f"{drawn(cluster.servers[i].name)} {drawn(cluster.resources[r])}" for i, r in places],
-        [(name, row.tolist()) for name, row in zip(names, shares, strict=True)],
-        title or f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})",
-        xlim=(0.0, 1.0),
-    )
-
-
-@styled
-def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> None:
-    """Draw allocations side by side, three in a row.
-
-    Raises
-    ------
-    InputError
-        If the picture cannot be written there.
-    """
-    most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
-    picture, _ = in_rows(
-        [bars_of(allocation) for allocation in allocations], 3, min(6.0, 1.2 + 0.2 * most), alone=COLUMN
-    )
-    save(picture, path)
-
-
-@styled
-def picture_of_history(history: History, cluster: Cluster, path: str | Path) -> None:
-    """Draw utilisation of the first resource by server class, and tasks by user, over time."""
-    classes = [i for i, row in enumerate(cluster.capacity) if row[0]]
-    time = history.time.tolist()
-    used = [
-        Curve(drawn(cluster.servers[i].name), time, history.utilisation[:, i, 0].tolist(), look="steps")
-        for i in classes
-    ]
-    tasks = [
-        Curve(drawn(user.name), time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
-        for n, user in enumerate(cluster.users[:10])
-    ]
-    charts = [
-        Chart(f"time ({UNIT_OF_THE_FILE})", f"{drawn(cluster.resources[0])} in use (share)", used, ylim=(0, 1.05)),
-        Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", tasks, ylim=(0, None)),
-    ]
-    save(in_rows(charts, 2, 2.6)[0], path)
-
-
-@styled
-def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, path: str | Path) -> None:
-    """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
-    charts = [
-        Chart(
-            f"time ({UNIT_OF_THE_FILE})",
-            "in use (share)",
-            [
-                Curve(name, one.time.tolist(), one.utilisation[:, i, r].tolist(), look="steps")
-                for name, one in histories.items()
-            ],
-            title=f"{drawn(server.name)}, {drawn(cluster.resources[r])}",
-            ylim=(0.0, 1.05),
-        )
-        for i, server in enumerate(cluster.servers)
-        for r in range(len(cluster.resources))
-        if cluster.capacity[i][r]
-    ][:MOST_PANELS]
-    save(in_rows(charts, 2, 2.2)[0], path)
-
-
-MOST_CELLS = 400  # up to this many pairs of user and server the tasks are printed, beyond it what they come to
-
-
-def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> NumericShares:
-    """Return numeric shares as an answer; no property is decided of them."""
-    cluster = allocation.cluster
-    jain, nash = _welfare(allocation)
-    undecided = {"holds": None, "witness": {"note": "not decided of numeric shares"}}
-    return encode(
-        NumericShares,
-        allocation,
-        found,
-        exact=False,
-        evidence="numeric",
-        tolerance=tolerance,
-        violation=found.value,
-        tasks=named(cluster.users, allocation.totals),
-        allocation={
-            user.name: {server.name: x for server, x in zip(cluster.servers, row, strict=True) if x}
-            for user, row in zip(cluster.users, allocation.tasks, strict=True)
-        },
-        utilisation=_by_server(cluster, lambda i, r: allocation.used[i][r] / cluster.capacity[i][r]),
-        jain_index=jain,
-        nash_welfare=nash,
-        properties=dict.fromkeys((*PROPERTIES, "strategy_proofness"), undecided),
-        prices=_prices(allocation) if allocation.stages else None,
-    )
-
-
-def _prices(allocation: Allocation) -> list[dict[str, dict[str, float]]]:
-    """Return the prices of all stages by name."""
-    cluster = allocation.cluster
+        return [_left_aside("The mechanism", answer)]
+    how = "exact and verified" if answer.exact else "numeric and NOT verified"
+    damped = " The algorithm as printed found no limit: servers went part of their way only." if answer.damped else ""
+    fails = failing(answer.properties)
     return [
-        {
-            server.name: {r: float(price) for r, price in zip(cluster.resources, row, strict=True) if price}
-            for server, row in zip(cluster.servers, stage.prices, strict=True)
-            if any(row)
-        }
-        for stage in allocation.stages
+        f"The tasks are {how}.{damped}",
+        *([f"Not satisfied: {', '.join(fails)}."] if fails else []),
+        *([_price_in_words(answer.price)] if answer.price else []),
     ]
 
 
-def _welfare(allocation: Allocation) -> tuple[float, float]:
-    """Return Jain's index and Nash welfare in floats: `jain_index` and `nash_welfare` are too slow here."""
-    cluster = allocation.cluster
-    may, share = eligibility(cluster), shares_of(cluster)
-    # tasks that a user could run on the whole of every server that it may use
-    alone = np.zeros(len(cluster.users))
-    for i in range(len(cluster.servers)):
-        largest = share(i).max(axis=1)
-        alone += np.divide(1.0, largest, out=np.zeros_like(alone), where=may[:, i])
-    weights = np.array([float(weight) for weight in cluster.weights])
-    part = np.array([float(x) for x in allocation.totals]) / alone
-    weighted = part / weights
-    # the weighted geometric mean of the parts, 0 where a user has nothing
-    nash = 0.0 if part.min() == 0 else float(np.exp((weights * np.log(part)).sum() / weights.sum()))
-    return float(weighted.sum() ** 2 / (len(part) * (weighted**2).sum())), nash
-
-
-def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
-    """Return numeric shares as text: every user and server of a small cluster, what they come to of a large one."""
-    cluster = allocation.cluster
-    lines = [
-        f"{answer.mechanism} (numeric: feasible exactly, within {answer.violation:.1e} of"
-        f" {_conditions(answer.mechanism)}; {answer.tolerance:.1e} asked for)"
-    ]
-    if answer.user is not None:
-        lines.append(_furthest(answer))
-    if len(cluster.users) * len(cluster.servers) <= MOST_CELLS:
-        lines += sized_lines(allocation, answer.utilisation)
-    else:
-        tasks = np.array(list(answer.tasks.values()))
-        pairs = sum(map(len, answer.allocation.values()))
-        lines += [
-            f"{len(cluster.users):,} users on {len(cluster.servers):,} server classes, {pairs:,} pairs with tasks",
-            "tasks of a user: "
-            + ", ".join(f"{word} {np.quantile(tasks, q):.4g}" for word, q in _QUANTILES)
-            + " (all of them with --json)",
-        ]
-        for resource in cluster.resources:
-            used = [row[resource] for row in answer.utilisation.values() if resource in row]
-            lines.append(f"{quoted(resource)}: in use on a class {100 * min(used):.1f} % to {100 * max(used):.1f} %")
-    lines.append(
-        f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}, "
-        + (f"prices of {len(answer.prices)} stages" if answer.prices else f"{answer.rounds:,} rounds")
+def _price_in_words(price: Price) -> str:
+    """Return what fairness costs on this cluster."""
+    parts, greatest = (number(float(Fraction(value))) for value in (price.parts, price.greatest))
+    bound = f", and at least {number(price.guaranteed, 3, share=True)} is guaranteed" if price.guaranteed else ""
+    return (
+        f"The price of fairness: the users' parts of what each could run alone sum to {parts} of at most "
+        f"{greatest}, so {number(price.kept, 3, share=True)} is kept{bound}."
     )
-    return lines
 
 
-_QUANTILES: Sequence[tuple[str, float]] = (("least", 0.0), ("median", 0.5), ("most", 1.0))
+def _left_aside(who: str, answer: Shares) -> str:
+    """Return what a mechanism does not use of the file, and whether its tasks fit the cluster."""
+    fits: dict[bool | UnsetType, str] = {
+        True: "they fit this cluster",
+        False: "they do NOT fit this cluster",
+        UNSET: "whether they fit is not decided",
+    }
+    ignored = _series(answer.ignored or [])
+    fit = fits[answer.feasible]
+    return f"{who} divides all servers as one and ignores {ignored}; its tasks are exact for that pool, and {fit}."
+
+
+def _of_numeric(answer: NumericShares) -> list[str]:
+    """Return how far numeric shares are from their conditions, and where they are furthest from them."""
+    asked = f" ({answer.tolerance:.1e} was asked for)" if answer.tolerance < 1 else ""  # no command asks for more
+    stopped = ["The rounds were interrupted: these are the nearest shares so far."] if answer.interrupted else []
+    return [
+        f"The shares are numeric: they fit the servers exactly, and are within {answer.violation:.1e} of "
+        f"{_conditions(answer.mechanism)}{asked}.",
+        *stopped,
+        *_furthest(answer),
+    ]
+
+
+def _furthest(answer: CheckedShares | NumericShares) -> list[str]:
+    if answer.user is None:
+        return []
+    if answer.server is None:
+        return [f"The user who might gain most is {quoted(answer.user)}."]
+    return [f"Furthest from a bottleneck is {quoted(answer.user)} on server class {quoted(answer.server)}."]
 
 
 def _conditions(mechanism: str) -> str:
     """Return what the conditions of a mechanism are called."""
     from theory.sharing.mechanisms import MECHANISMS
 
-    return MECHANISMS[mechanism].conditions
+    known = MECHANISMS.get(mechanism)
+    return known.conditions if known else f"the conditions of {quoted(mechanism)}"
 
 
-def _furthest(answer: CheckedShares | NumericShares) -> str:
-    if answer.server is None:
-        return f"who might gain most: {quoted(answer.user or '')}"
-    return f"furthest from a bottleneck: user {quoted(answer.user or '')} on server {quoted(answer.server)}"
-
-
-def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:
-    """Return the check of a stored allocation as an answer."""
-    return encode(
-        CheckedShares,
-        found,
-        mechanism=mechanism,
-        division=division,
-        evidence="numeric",
-        valid=found.value <= tolerance,
-        tolerance=tolerance,
-        violation=found.value,
-    )
-
-
-def checked_lines(answer: CheckedShares) -> list[str]:
-    """Return the check of a stored allocation as text."""
+def _checked_sentence(answer: CheckedShares) -> str:
     if answer.reason is not None:
-        return [f"refused: {answer.reason}"]
+        return f"The stored shares are refused: {answer.reason}."
     far = inf if answer.violation is None else answer.violation
-    word = "valid" if answer.valid else "refused"
-    lines = [f"{word}: within {far:.3e} of {_conditions(answer.mechanism)}, {answer.tolerance:.3e} allowed"]
-    if answer.overload:
-        lines.append(f"a server is loaded beyond its capacity, by at most {answer.overload:.3e} of it")
-    if answer.user is not None:
-        lines.append(_furthest(answer))
-    return lines
+    verdict = "valid" if answer.valid else "refused"
+    said = (
+        f"The stored shares of {answer.mechanism} are {verdict}: they are within {far:.3e} of "
+        f"{_conditions(answer.mechanism)}, and {answer.tolerance:.3e} is allowed."
+    )
+    over = f"A server is loaded beyond its capacity, by at most {answer.overload or 0:.3e} of it."
+    return " ".join([said, *([over] if answer.overload else []), *_furthest(answer)])
+
+
+def _best_of(answers: Mapping[str, Shares]) -> str:
+    """Return which mechanisms are fairest by two numbers, of those that use the whole file; then of the others."""
+    if not answers:
+        raise InputError("mechanisms: expected at least one")
+    fitting = {name: one for name, one in answers.items() if one.feasible is not False} or answers
+    parts = []
+    for words, measure in (("Jain's index", "jain_index"), ("Nash welfare", "nash_welfare")):
+        values = {name: f"{getattr(one, measure):.4f}" for name, one in fitting.items()}
+        best = max(values.values(), key=float)
+        parts.append(f"{words} is largest under {_series([n for n, v in values.items() if v == best])} ({best})")
+    fails = [
+        f"{name} fails {', '.join(failing(one.properties))}" for name, one in answers.items() if failing(one.properties)
+    ]
+    said = f"Of the mechanisms{' whose tasks fit this cluster' * (len(fitting) < len(answers))}, "
+    said += f"{' and '.join(parts)}."
+    left_aside = [_left_aside(name, one) for name, one in answers.items() if one.ignored]
+    return " ".join([said, *([f"Not satisfied: {'; '.join(fails)}."] if fails else []), *left_aside])
+
+
+def tables(answer: ANSWERS) -> list[Table]:
+    """Return the tables: numbers, tasks by user and server class, what is in use, and properties with witnesses."""
+    if isinstance(answer, AllShares):
+        return _side_by_side(answer.mechanisms)
+    if isinstance(answer, InMotion | AllInMotion):
+        return _over_time(_runs_of(answer))
+    if isinstance(answer, CheckedShares):
+        return tables_of(answer)
+    pairs = len(answer.tasks) * len(answer.utilisation)
+    summary = _summary(answer) if pairs > MOST_CELLS else []
+    numbers, *others = tables_of(replace(answer, allocation={}, utilisation={}) if summary else answer)
+    if isinstance(answer, NumericShares):
+        numbers.rows.extend([["stages with prices", f"{len(answer.prices)}"]] if answer.prices else [])
+        notes = [[f"{'; '.join(dict.fromkeys(map(nature_of, answer.properties.values())))}"]]
+        return [numbers, *others, *summary, Table("properties", [""], notes, [False])]
+    if answer.tasks_exact is None:
+        others.insert(
+            0,
+            Table(
+                "by user", ["user", "tasks"], [[quoted(n), number(x)] for n, x in answer.tasks.items()], [False, True]
+            ),
+        )
+    if answer.whole:
+        numbers.rows.append(["lost to whole tasks, mean over the users", number(answer.whole.lost_part, 3, share=True)])
+        whole = [[quoted(n), f"{x:,}"] for n, x in answer.whole.tasks.items()]
+        others.append(Table("rounded to whole tasks", ["user", "tasks"], whole, [False, True]))
+    return [numbers, *others, *summary, _of_properties(answer.properties)]
+
+
+def _summary(answer: Shares | NumericShares) -> list[Table]:
+    """Return what the tasks and the use of a large cluster come to."""
+    tasks = np.array(list(answer.tasks.values()))
+    pairs = sum(1 for row in answer.allocation.values() for x in row.values() if x)
+    rows = [
+        ["users", f"{len(answer.tasks):,}"],
+        ["server classes", f"{len(answer.utilisation):,}"],
+        ["pairs of user and server class with tasks", f"{pairs:,}"],
+        *([f"tasks of a user, {word}", number(float(np.quantile(tasks, q)), 4)] for word, q in QUANTILES),
+    ]
+    for resource in dict.fromkeys(name for row in answer.utilisation.values() for name in row):
+        used = [row[resource] for row in answer.utilisation.values() if resource in row]
+        rows.append(
+            [f"{quoted(resource)} in use on a server class", _range(used, partial(number, digits=3, share=True))]
+        )
+    return [Table("in all (each of them with --json)", ["", ""], rows, [False, True])]
+
+
+QUANTILES: Sequence[tuple[str, float]] = (("least", 0.0), ("median", 0.5), ("most", 1.0))
+
+
+def _of_properties(properties: Mapping[str, Property]) -> Table:
+    """Return the properties of shares, whether each holds, and what shows it."""
+    rows = [[titled(name), verdict_of(one), nature_of(one)] for name, one in properties.items()]
+    return Table("properties", ["property", "holds", "why"], rows, [False, False, False])
+
+
+def _side_by_side(answers: Mapping[str, Shares]) -> list[Table]:
+    """Return the tables of all mechanisms: tasks, use, measures and properties, a column a mechanism."""
+    every, names = list(answers.values()), list(answers)
+    numeric = [False, *(True for _ in names)]
+    users = dict.fromkeys(user for one in every for user in one.tasks)
+    tasks = [[quoted(user), *(_or_none(one.tasks.get(user), 4) for one in every)] for user in users]
+    places = dict.fromkeys((s, r) for one in every for s, row in one.utilisation.items() for r in row)
+    used = [
+        [quoted(s), quoted(r), *(_or_none(one.utilisation.get(s, {}).get(r), 4, share=True) for one in every)]
+        for s, r in places
+    ]
+    measures = [
+        ["Jain's index", *(f"{one.jain_index:.4f}" for one in every)],
+        ["Nash welfare", *(f"{one.nash_welfare:.4f}" for one in every)],
+    ]
+    if all(one.whole for one in every):
+        lost = [number(one.whole.lost_part, 3, share=True) for one in every if one.whole]
+        measures.append(["lost to whole tasks", *lost])
+    properties = dict.fromkeys(name for one in every for name in one.properties)
+    held = [
+        [titled(name), *(verdict_of(one.properties[name]) if name in one.properties else "-" for one in every)]
+        for name in properties
+    ]
+    witnesses = [
+        [mechanism, titled(name), nature_of(found)]
+        for mechanism, one in answers.items()
+        for name, found in one.properties.items()
+        if found.holds is False
+    ]
+    parts = [
+        Table("tasks of each user", ["user", *names], tasks, numeric),
+        Table("in use, by server class and resource", ["server", "resource", *names], used, [False, *numeric]),
+        Table("measures of fairness", ["", *names], measures, numeric),
+        Table("properties", ["", *names], held, [False] * len(numeric)),
+        Table("why a property fails", ["mechanism", "property", "why"], witnesses, [False] * 3),
+    ]
+    return [part for part in parts if part.rows]
+
+
+def _or_none(value: float | None, digits: int, *, share: bool = False) -> str:
+    return "" if value is None else number(value, digits, share=share)
+
+
+def _runs_of(answer: InMotion | AllInMotion) -> dict[str, InMotion]:
+    """Return runs by mechanism.
+
+    Raises
+    ------
+    InputError
+        Where there is none, or lists of one run are not equally long.
+    """
+    runs = {answer.mechanism: answer} if isinstance(answer, InMotion) else answer.mechanisms
+    lengths = {len(values) for run in runs.values() for values in _lists_of(run)}
+    users = {frozenset(names) for run in runs.values() for names in (run.tasks, run.present)}
+    if len(lengths) != 1 or 0 in lengths or len(users) != 1:
+        raise InputError("time: expected runs over the same periods and users, with lists of one length")
+    return runs
+
+
+def _lists_of(run: InMotion) -> list[Sequence[object]]:
+    shares = [one for row in run.utilisation.values() for one in row.values()]
+    return [run.time, *run.tasks.values(), *run.present.values(), *shares]
+
+
+def _ends(run: InMotion) -> list[int]:
+    """Return the periods after which other users are present, and the last one."""
+    present = list(zip(*run.present.values(), strict=True))
+    return [*(k for k, (one, other) in enumerate(pairwise(present)) if one != other), len(run.time) - 1]
+
+
+def _running_at_end(runs: Mapping[str, InMotion]) -> str:
+    """Return what the users who are present at the end run, by the mechanism where there are several."""
+    every = list(runs.values())
+    tasks = {user: [run.tasks[user][-1] for run in every] for user, here in every[0].present.items() if here[-1]}
+    if len(runs) == 1 or not 0 < len(tasks) <= MOST_NAMED:
+        return _running({user: values[0] for user, values in tasks.items()})
+    each = [f"{quoted(user)} {_range(values)}" for user, values in tasks.items()]
+    return f"the mechanisms give {_series(each)} tasks"
+
+
+def _over_time(runs: Mapping[str, InMotion]) -> list[Table]:
+    """Return the tasks whenever the users who are present change and at the end, and what is in use then."""
+    first, names = next(iter(runs.values())), list(runs)
+    ends, numeric = _ends(first), [True for _ in runs]
+    tasks = [
+        [
+            f"{first.time[k]:g}",
+            quoted(user),
+            *(f"{run.tasks[user][k]:,.4g}" if run.present[user][k] else "away" for run in runs.values()),
+        ]
+        for k in ends
+        for user in first.tasks
+    ]
+    used = [
+        [
+            f"{first.time[k]:g}",
+            quoted(server),
+            quoted(resource),
+            *(_or_none(_share(run, server, resource, k), 4, share=True) for run in runs.values()),
+        ]
+        for k in ends
+        for server, row in first.utilisation.items()
+        for resource in row
+    ]
+    then = "when the users who are present change, and at the end"
+    return [
+        Table(f"tasks {then}", ["time", "user", *names], tasks, [True, False, *numeric]),
+        Table(f"in use {then}", ["time", "server", "resource", *names], used, [True, False, False, *numeric]),
+    ]
+
+
+def _share(run: InMotion, server: str, resource: str, period: int) -> float | None:
+    shares = run.utilisation.get(server, {}).get(resource)
+    return None if shares is None else shares[period]
+
+
+def pictures(answer: ANSWERS) -> list[Picture]:
+    """Return the tasks and what is in use, as bars, or over time."""
+    if isinstance(answer, CheckedShares):
+        return []
+    if isinstance(answer, AllShares):
+        users = list(dict.fromkeys(user for one in answer.mechanisms.values() for user in one.tasks))
+        parts = [(user, [one.tasks.get(user, 0.0) for one in answer.mechanisms.values()]) for user in users]
+        bars = Bars("tasks (number)", list(answer.mechanisms), together(parts))
+        return [Picture("Tasks of the users under each mechanism.", bars)]
+    if isinstance(answer, InMotion | AllInMotion):
+        return [
+            Picture(f"Tasks of each user over time under {name}.", tasks_over_time(run))
+            for name, run in _runs_of(answer).items()
+        ]
+    used = {f"{drawn(s)} {drawn(r)}": share for s, row in answer.utilisation.items() for r, share in row.items()}
+    used = dict(list(used.items())[:MOST_BARS])
+    tasks = dict(list(answer.tasks.items())[:MOST_BARS])
+    return [
+        Picture("Tasks of each user.", Bars("tasks (number)", list(map(drawn, tasks)), [("", list(tasks.values()))])),
+        Picture(
+            "What is in use of each resource of each server class.",
+            Bars("in use (share)", list(used), [("", list(used.values()))], xlim=(0.0, 1.0)),
+        ),
+    ]
+
+
+def evidence(answer: ANSWERS) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known."""
+    if isinstance(answer, NumericShares | CheckedShares):
+        return [(f"distance from {_conditions(answer.mechanism)}", answer.evidence)]
+    if isinstance(answer, InMotion | AllInMotion):
+        return [("tasks and use over time", "numeric")]
+    every = list(answer.mechanisms.values()) if isinstance(answer, AllShares) else [answer]
+    return [
+        (
+            f"tasks of {one.mechanism}" + (", of one pool of all servers" if one.ignored else ""),
+            "certified" if one.exact else "numeric",
+        )
+        for one in every
+    ]

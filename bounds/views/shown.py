@@ -13,23 +13,28 @@ from fractions import Fraction
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import fields as fields_of
 
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
-from bounds.views.panels import Panel
-from bounds.views.tables import aligned
+from bounds.views.tables import INDENT, aligned
 from bounds.views.text import short, with_interval
 from theory.doors import imported
 from theory.errors import quoted
+
+if TYPE_CHECKING:
+    from bounds.views.panels import Panel
 
 MOST_ROWS = 40
 """Rows of a table that a terminal shows; a line says how many more there are."""
 
 NUMBERS = "numbers"
 """The title of the single values of an answer."""
+
+MOST_COLUMNS = 8
+"""Columns of numbers that a table has side by side; more of them are rows."""
 
 
 class Table(NamedTuple):
@@ -52,18 +57,23 @@ class Picture(NamedTuple):
     panel: Panel
 
 
-def view_of(answer: Answer) -> Any:
+Shown = Answer | Sequence[Answer]
+"""An answer, or a list of answers of one class, of which there is at least one."""
+
+
+def view_of(answer: Shown) -> Any:
     """Return the module with the view of an answer's subject."""
-    return imported(f"bounds.views.{type(answer).__module__.rpartition('.')[2]}")
+    one = answer if isinstance(answer, Answer) else answer[0]
+    return imported(f"bounds.views.{type(one).__module__.rpartition('.')[2]}")
 
 
-def text_of(answer: Answer) -> list[str]:
+def text_of(answer: Shown) -> list[str]:
     """Return an answer as lines of text: the sentence, the tables, and what the answer assumes."""
     view = view_of(answer)
     return lines_of(view.sentence(answer), view.tables(answer), assumptions_of(answer))
 
 
-def assumptions_of(answer: Answer) -> list[str]:
+def assumptions_of(answer: Shown) -> list[str]:
     """Return what an answer assumes, where its view says so."""
     view = view_of(answer)
     return list(view.assumptions(answer)) if hasattr(view, "assumptions") else []
@@ -73,11 +83,11 @@ def lines_of(sentence: str, tables: list[Table], assumed: Sequence[str] = ()) ->
     """Return a sentence, tables and assumptions as lines of text."""
     lines = [sentence]
     for table in tables:
-        lines += ["", table.title, *_lines(table)]
+        lines += ["", table.title, *written(table)]
     return [*lines, "", "assumed", *(f"  {line}" for line in assumed)] if assumed else lines
 
 
-def _lines(table: Table) -> list[str]:
+def written(table: Table) -> list[str]:
     """Return a table as lines of text; where there are many rows the last line says how many more there are."""
     width = len(table.numeric)
     right = next((place for place, numeric in enumerate(reversed(table.numeric)) if not numeric), width)
@@ -85,7 +95,7 @@ def _lines(table: Table) -> list[str]:
     rows, more = table.rows[:most], len(table.rows) - most
     has_head = any(table.head)
     lines = aligned([table.head, *rows] if has_head else rows, right=right, head=has_head)
-    return [*(f"  {line}" for line in lines), *([f"  and {more:,} more"] if more > 0 else [])]
+    return [*(" " * INDENT + line for line in lines), *([f"  and {more:,} more"] if more > 0 else [])]
 
 
 # ---- the fields of a class as a reader sees them ---------------------------------------------------------------------
@@ -102,6 +112,11 @@ class Column(NamedTuple):
     def is_mapping(self) -> bool:
         """Whether it has values by name; whole numbers by name are a configuration, which is one value."""
         return get_origin(self.kind) is dict and get_args(self.kind)[1] is not int
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it has numbers by two names."""
+        return bool(self.kind == dict[str, dict[str, float]])
 
     @property
     def is_list(self) -> bool:
@@ -172,7 +187,9 @@ def tables_of(answer: Answer, title: str = NUMBERS) -> list[Table]:
         value = getattr(answer, column.name)
         if value is None or value is UNSET:
             continue
-        if column.is_mapping:
+        if column.is_matrix:
+            others.append(_of_matrix(column, value))
+        elif column.is_mapping:
             together.setdefault(column.head.by or column.name, []).append(column)
         elif column.head.by == LINES:
             others.append(Table(column.head.words, [""], [[line] for line in value], [False]))
@@ -188,6 +205,12 @@ def tables_of(answer: Answer, title: str = NUMBERS) -> list[Table]:
     return [table for table in (first, *mappings, *others) if table.rows]
 
 
+def table_of(kind: type[Answer], answers: Sequence[Answer], title: str) -> Table:
+    """Return the table of a list of answers, all of its rows."""
+    (table,) = _of_list(Column("", Head(title), list.__class_getitem__(kind)), list(answers))
+    return table._replace(whole=True)
+
+
 def _of_list(column: Column, values: list[Any]) -> Iterator[Table]:
     """Yield the table of a list of objects, without the columns that none of them has."""
     kind = get_args(column.kind)[0]
@@ -198,6 +221,29 @@ def _of_list(column: Column, values: list[Any]) -> Iterator[Table]:
     used = [one for one in inner if any(getattr(value, one.name) not in (None, UNSET) for value in values)]
     rows = [[cell(one, getattr(value, one.name)) for one in used] for value in values]
     yield Table(column.head.words, [one.head.words for one in used], rows, [one.is_number for one in used])
+
+
+def _of_matrix(column: Column, values: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return numbers by two names, which `by` calls "user, server": a column a second name, or a row a pair of names.
+
+    Zeros of a table that has rows of pairs are left out.
+    """
+    down, across = column.head.by.split(", ")
+    each = column._replace(kind=float)
+    names = list(dict.fromkeys(name for row in values.values() for name in row))
+    if len(names) <= MOST_COLUMNS:
+        rows = [
+            [quoted(one), *(cell(each, row[name]) if name in row else "" for name in names)]
+            for one, row in values.items()
+        ]
+        return Table(column.head.words, [down, *map(quoted, names)], rows, [False, *(True for _ in names)])
+    rows = [
+        [quoted(one), quoted(name), cell(each, value)]
+        for one, row in values.items()
+        for name, value in row.items()
+        if value
+    ]
+    return Table(column.head.words, [down, across, ""], rows, [False, False, True])
 
 
 def _of_mappings(answer: Answer, columns: list[Column], about: str) -> Table:
@@ -238,7 +284,7 @@ def cell(column: Column, value: Any) -> str:
         return ", ".join(cell(column, one) for one in value) or "-"
     if column.kind == Exact:
         return number(float(Fraction(value)), head.digits, share=True) if head.share else short(value)
-    return quoted(str(value))
+    return str(value) if head.prose else quoted(str(value))
 
 
 def number(value: float, digits: int = 6, *, share: bool = False) -> str:

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.answers.record import Fields, encode, named
 from bounds.answers.simulation import (
-    Compared,
-    ComparedLoss,
-    ComparedQueues,
     Delay,
     Growth,
     Queue,
@@ -191,12 +188,8 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
     return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
 
 
-def sentence(answer: Simulated | Compared) -> str:
+def sentence(answer: Simulated) -> str:
     """Return the reward and the jobs accepted, or the queue and the delay, in a sentence; then what is in doubt."""
-    if isinstance(answer, ComparedLoss | ComparedQueues):
-        from bounds.views.comparison import comparison_sentence
-
-        return comparison_sentence(answer)
     said = _queue_sentence(answer) if isinstance(answer, SimulatedQueue) else _loss_sentence(answer)
     return " ".join([said, *doubts(answer)])
 
@@ -238,12 +231,8 @@ def doubts(answer: Simulated, *, named: bool = False) -> list[str]:
     return lines
 
 
-def tables(answer: Simulated | Compared) -> list[Table]:
+def tables(answer: Simulated) -> list[Table]:
     """Return the numbers, those by type and by resource, what a reader should know beside them, and the event log."""
-    if isinstance(answer, ComparedLoss | ComparedQueues):
-        from bounds.views.comparison import comparison_tables
-
-        return comparison_tables(answer)
     parts = tables_of(answer)
     if isinstance(answer, SimulatedQueue):
         parts[0].rows.extend(_waiting(answer))
@@ -291,7 +280,7 @@ def notes(answer: Simulated) -> list[str]:
             lines.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
     if answer.replications == 1:
         lines.append("one replication: intervals are by batches of time")
-    return [*lines, *start_lines(answer)]
+    return [*lines, *notes_of_start(answer)]
 
 
 def _log(answer: Simulated) -> Table:
@@ -326,7 +315,7 @@ def quantiles_of(delay: Delay) -> dict[str, Number]:
     return {"95 %": Number(delay.p95, delay.p95_ci95), "99 %": Number(delay.p99, delay.p99_ci95)}
 
 
-def start_lines(answer: Simulated) -> list[str]:
+def notes_of_start(answer: Simulated) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
     lines = []
     if trace := answer.trace:
@@ -345,12 +334,8 @@ def start_lines(answer: Simulated) -> list[str]:
     return lines
 
 
-def pictures(answer: Simulated | Compared) -> list[Picture]:
-    """Return the jobs in service by type, or what the policies are compared by."""
-    if isinstance(answer, ComparedLoss | ComparedQueues):
-        from bounds.views.comparison import comparison_bars
-
-        return [comparison_bars(answer)]
+def pictures(answer: Simulated) -> list[Picture]:
+    """Return the jobs in service by type."""
     return [Picture("Mean number of jobs in service by type.", bars_of("jobs in service", answer.jobs))]
 
 
@@ -360,16 +345,15 @@ def bars_of(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
     return Bars(xlabel, list(known), [("", list(known.values()))])
 
 
-def evidence(answer: Simulated | Compared) -> list[tuple[str, str]]:
+def evidence(answer: Simulated) -> list[tuple[str, str]]:
     """Return what is claimed, and how it is known."""
     del answer
     return [("all numbers", "statistical")]
 
 
-def assumptions(answer: Simulated | Compared) -> list[str]:
+def assumptions(answer: Simulated) -> list[str]:
     """Return what was assumed of the trace."""
-    first = answer.policies[0] if isinstance(answer, ComparedLoss | ComparedQueues) else answer
-    return list(first.trace.notes) if first.trace else []
+    return list(answer.trace.notes) if answer.trace else []
 
 
 def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array] | None = None) -> Curve:

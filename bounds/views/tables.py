@@ -7,6 +7,8 @@ from textwrap import wrap
 
 from theory.files.answer import answer_stream, answer_width
 
+INDENT = 2  # columns by which tables of an answer stand to the right
+
 ESCAPE = "\x1b"  # begins the codes of a terminal: lines that hold one are tables, which fit already
 
 
@@ -22,7 +24,7 @@ def aligned(table: Sequence[Sequence[str]], *, right: int = 0, head: bool = True
     if not table:
         return []
     if answer_stream().isatty():
-        return _on_terminal(table, right, answer_width(), head=head)
+        return _on_terminal(table, right, answer_width() - INDENT, head=head)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     sides = ["<"] * (len(widths) - right) + [">"] * right
     return [

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fluid.statistics import Interval
 from theory import numbers
 from theory.errors import quoted
-from theory.instance import Configuration, Instance
 from theory.numbers import text
+
+if TYPE_CHECKING:
+    from theory.instance import Configuration, Instance
 
 
 def short(value: Fraction | str) -> str:
@@ -66,7 +67,7 @@ def with_interval(measured: Any, digits: int = 6, *, least: float = -inf, most: 
     >>> with_interval(Number(1.0, (-0.5, 2.5))), with_interval(Number(0.5, (-0.5, 1.5)), least=0.0, most=1.0)
     ('1  [-0.5, 2.5]', '0.5  [0, 1]')
     """
-    low, high = (measured.low, measured.high) if isinstance(measured, Interval) else measured.ci95
+    low, high = measured.ci95 if hasattr(measured, "ci95") else (measured.low, measured.high)
     if measured.mean is None or not isfinite(measured.mean):
         return "-"
     if low is None or high is None or not (isfinite(low) and isfinite(high)):

@@ -7,13 +7,13 @@ from typing import Any
 
 import typer.main
 
-from bounds.cli import app
+from bounds.cli import application
 from generate.text import code, plain, save, table
 
 
 def write(docs: Path) -> None:
     """Write the page of all commands, in alphabetical order."""
-    top = typer.main.get_command(app)
+    top = typer.main.get_command(application())
     parts = [
         "# Commands\n",
         "All commands take `--json`, which prints one JSON document and nothing else, and options that write JSON or "

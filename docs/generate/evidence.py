@@ -12,7 +12,7 @@ from typing import Any
 import packproof
 from bounds.claims import Claim
 from bounds.results.autoscaling import scenarios
-from bounds.results.instances import tight_family, tight_family_additive
+from bounds.results.instances.papers import tight_family, tight_family_additive
 from bounds.results.reproduction import DRAWINGS
 from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares, save
 from bounds.views.panels import Chart, Curve, Panel, arranged

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from bounds.claims import WithoutData
-from bounds.results.reproduction import Effort, Reproduction, reproductions
+from bounds.claims import Level, WithoutData
+from bounds.results.reproduction import Reproduction, reproductions
 from bounds.results.run import picture, rests_on
 from bounds.views.panels import Bars, Cells, Chart, Panel, Spans
 from bounds.views.pictures import save
@@ -54,7 +54,7 @@ def stored(docs: Path) -> dict[str, dict[str, Any]]:
 
 def basis(result: Reproduction) -> dict[str, Any]:
     """Return what the stored panels of a result rest on; where it has changed, they are computed anew."""
-    whole = rests_on(result, Effort.quick)
+    whole = rests_on(result, Level.quick)
     return {name: whole[name] for name in ("result", "level", "seed", "parameters")}
 
 
@@ -68,7 +68,7 @@ def refresh(docs: Path, *, again: bool = False, say: Callable[[str], None] = pri
         if not again and one.id in held and all(held[one.id][name] == value for name, value in basis(one).items()):
             continue
         try:
-            panels = one.compute(**one.parameters[Effort.quick])
+            panels = one.compute(**one.parameters[Level.quick])
         except WithoutData as reason:
             say(f"{one.id}: skipped: {reason}")
             continue

@@ -27,7 +27,7 @@ from fluid.simulation.prepared import prepared
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.slotted.model import slotted_scenario
 from fluid.simulation.state import Setting, copied, key
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentError, TooLargeError
 from theory.exact.programs import solve_dense
 from theory.instance import Instance
 
@@ -92,7 +92,7 @@ class Saturated:
             self._setting = Setting(idle, servers, options or {})
             self._step = ContinuousSteps(policy, self._setting, Fraction)
         else:
-            raise InputError(f"--policy: {policy.name} is a policy of loss systems, in which nobody waits")
+            raise ArgumentError(f"policy: {policy.name} is a policy of loss systems, in which nobody waits")
         self._policy = policy
         self._rates = [t.service_rate for t in idle.types]
 

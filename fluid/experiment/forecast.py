@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.grid import Cell, Grid, scenario_of
+from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
 from fluid.files.left_out import has_trace
 from fluid.simulation.policy_names import policy
@@ -53,18 +53,17 @@ def forecast(grid: Grid, store: Store | None) -> Forecast:
     """Return what is left of an experiment, and about how long it takes on one processor."""
     pace = paces(grid, store)
     stored = set() if store is None else store.known(cell.key for cell in grid.cells)
-    remaining = list({cell.key: cell for cell in grid.cells if cell.key not in stored}.values())
-    events = {place: _expected(cell) for place, cell in {_point(cell): cell for cell in remaining}.items()}
-    total = seconds = 0.0
-    measured = True
+    remaining = {cell.key: cell for cell in grid.cells if cell.key not in stored}.values()
+    events: dict[str, float] = {}
     for cell in remaining:
         name = cell.document["policy"]
-        slotted = policy(name).model == "slotted"
-        number = events[_point(cell)]
-        total += number
-        seconds += number / pace.get(name, _guessed_pace(slotted))
-        measured &= name in pace
-    return Forecast(len(remaining), total, seconds, measured and bool(remaining))
+        events[name] = events.get(name, 0.0) + cell.events
+    seconds = sum(
+        number / (pace[name] if name in pace else _guessed_pace(policy(name).model == "slotted"))
+        for name, number in events.items()
+    )
+    measured = bool(events) and events.keys() <= pace.keys()
+    return Forecast(len(remaining), sum(events.values()), seconds, measured)
 
 
 def forecast_runs(scenario: Scenario, replications: int) -> Forecast:
@@ -95,22 +94,10 @@ def paces(grid: Grid, store: Store | None) -> dict[str, float]:
         return {}
     seconds = store.seconds(cell.key for cell in grid.cells)
     done: dict[str, list[float]] = {}
-    expected: dict[str, float] = {}
     for cell in grid.cells:
         if seconds.get(cell.key):
-            number = expected.setdefault(_point(cell), _expected(cell))
-            done.setdefault(cell.document["policy"], []).append(number / seconds[cell.key])
+            done.setdefault(cell.document["policy"], []).append(cell.events / seconds[cell.key])
     return {name: float(np.median(rates)) for name, rates in done.items() if np.median(rates) > 0}
-
-
-def _point(cell: Cell) -> str:
-    return repr(sorted(cell.varied.items()))
-
-
-def _expected(cell: Cell) -> float:
-    """Return the expected events of a cell."""
-    scenario: Scenario = scenario_of(cell.document, policy(cell.document["policy"]))
-    return scenario.expected_events
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ from typing import Any
 
 import numpy as np
 
+from fluid.experiment.keys import key_of_run, key_of_runs
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.loss.model import LossScenario
@@ -63,13 +64,9 @@ from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Additive, Instance
 from theory.numbers import rational, text
 from theory.region.membership import traffic_intensity
-from theory.version import versions
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
-
-FORMAT = 4
-"""Part of every cell's key: raised when the same cell would give another result."""
 
 SEEDS = 1
 """Part of every cell's seed: raised when the same seed should mean other jobs."""
@@ -99,7 +96,7 @@ def scenario_of(document: Mapping[str, Any], found: Policy, source: str = "exper
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: all that its result depends on.
+    """One run of a point of the grid.
 
     Attributes
     ----------
@@ -110,35 +107,43 @@ class Cell:
     replication : int
     intensity : float or None
         Traffic intensity where jobs wait; None in a loss system, and of a trace.
+    entropy : int
+        Of its seed, by what `entropy_of` says.
+    runs : str
+        The digest of the policy, the scenario and the seed of the point.
+    events : float
+        Expected: arrivals, and as many departures. In slotted models, slots and arrivals.
     """
 
     document: dict[str, Any]
     varied: dict[str, Any]
     replication: int
-    intensity: float | None = None
+    intensity: float | None
+    entropy: int
+    runs: str
+    events: float
 
     @cached_property
     def key(self) -> str:
-        """Return the SHA-256 of what the result depends on: the content of a trace and of code, not where they lie."""
-        policy = self.document["policy"]
-        document = {
-            **self.document,
-            "policy": policy.rpartition(":")[2] if self.document["own"] else policy,
-            "simulation": _without_places(self.document["simulation"]),
-        }
-        return _digest([FORMAT, versions(), document, self.replication])
+        """Return the digest of what the result depends on: the content of a trace and of code, not where they lie."""
+        return key_of_run(self.runs, self.replication)
 
     def seed(self) -> np.random.SeedSequence:
-        """Return the seed: by content and replication alone, never by worker.
+        """Return the seed: by content and replication alone, never by worker."""
+        return np.random.SeedSequence(self.entropy, spawn_key=(self.replication,))
 
-        Policy and options that only a policy reads are left out, so that policies see the same jobs (common random
-        numbers).
-        """
-        fixed = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
-        table = _without_places(self.document["simulation"])
-        laws = {name: value for name, value in table.items() if name in ARRIVING}
-        word = int(_digest([SEEDS, fixed, laws])[:32], 16)
-        return np.random.SeedSequence(word, spawn_key=(self.replication,))
+
+def entropy_of(document: Mapping[str, Any]) -> int:
+    """Return the entropy of the seed of a point, by its content alone.
+
+    Policy and options that only a policy reads are left out, so that policies see the same jobs (common random
+    numbers).
+    """
+    fixed = {name: value for name, value in document.items() if name not in ("policy", "own", "simulation")}
+    table = _without_places(document["simulation"])
+    laws = {name: value for name, value in table.items() if name in ARRIVING}
+    text = json.dumps([SEEDS, fixed, laws], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return int(hashlib.sha256(text.encode()).hexdigest()[:32], 16)
 
 
 def _without_places(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,11 +152,6 @@ def _without_places(table: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(arrivals, Mapping) and "digest" in arrivals:
         return {**table, "arrivals": {name: value for name, value in arrivals.items() if name != "trace"}}
     return dict(table)
-
-
-def _digest(document: Any) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,10 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
         cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, running, options)
         warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
         numbers |= dict.fromkeys(number_names(scenario, running.policy))
-        cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
+        entropy = entropy_of(cell)
+        runs = key_of_runs(running.policy, scenario, entropy)
+        point = (entropy, runs, scenario.expected_events)
+        cells += [Cell(cell, shown, r, intensity, *point) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings), tuple(numbers), tuple(unknown))
 
 

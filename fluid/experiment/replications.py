@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from fluid.experiment.arrays import packed, unpacked
+from fluid.experiment.keys import key_of_run, key_of_runs
 from fluid.experiment.store import Store
 from fluid.parallel import run_all
 from fluid.simulation.driver import replicate, run_replication, seed_of
@@ -18,11 +15,6 @@ from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
-from theory.errors import InputError
-from theory.version import versions
-
-FORMAT = 2
-"""Part of every key: raised where the same scenario takes another path, or its measures have other fields."""
 
 
 def simulate_stored(
@@ -79,85 +71,24 @@ class _Stored:
     """The replications of a policy and a scenario in a store."""
 
     def __init__(self, store: Store, policy: Policy, scenario: Scenario, seed: int) -> None:
-        name = policy.source
-        if not name:
-            raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
-        own = name.rpartition(":")[2] if policy.code else name
         self._store, self._scenario = store, scenario
-        self._cell = fingerprint([versions(), FORMAT, own, policy.code, scenario, seed])
-        self._parameters = {"policy": name, "servers": scenario.servers, "seed": seed}
-
-    def _key(self, r: int) -> str:
-        return fingerprint([self._cell, r])
+        self._runs = key_of_runs(policy, scenario, seed)
 
     def read(self, r: int) -> Run | None:
         """Return a replication, without ``state``; None where the store has not got it."""
-        stored = self._store.run(self._key(r), partial(_unpacked, self._scenario.measures()))
-        return None if stored is None else Run(self._scenario, stored[0], None, stored[1])
+        return read_run(self._store, key_of_run(self._runs, r), self._scenario)
 
     def put(self, r: int, run: Run) -> None:
         """Store a replication."""
-        is_loss = self._scenario.model == "loss"
-        number, mean = ("reward", run.mean_reward) if is_loss else ("queue", run.mean_queue)
-        self._store.put(self._key(r), r, self._parameters, {number: mean}, run.seconds, _packed(run.measures))
+        put_run(self._store, key_of_run(self._runs, r), run)
 
 
-def _packed(measures: Measures) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **measures._asdict())
-    return stream.getvalue()
+def read_run(store: Store, key: str, scenario: Scenario | None) -> Run | None:
+    """Return a run of a scenario that a store holds, without ``state``; None where it has not got it."""
+    stored = store.read(key, lambda content: Measures(**unpacked(content)))
+    return None if stored is None else Run(scenario, stored[0], None, stored[1])
 
 
-def _unpacked(like: Measures, content: bytes) -> Measures:
-    """Return stored measures; ValueError for arrays that are not those of a run of this scenario."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        stored = Measures(**{name: arrays[name] for name in Measures._fields})
-    for name in Measures._fields:
-        expected, array = getattr(like, name), getattr(stored, name)
-        if array.shape != expected.shape or array.dtype != expected.dtype or not np.isfinite(array).all():
-            raise ValueError(f"{name}: expected finite {expected.dtype} of shape {expected.shape}")
-    return stored
-
-
-def fingerprint(value: Any) -> str:
-    """Return the SHA-256 of a value made of dataclasses, arrays, mappings, sequences and scalars.
-
-    Raises
-    ------
-    InputError
-        A callable: what it does cannot be read off its name.
-
-    Examples
-    --------
-    >>> fingerprint({"a": np.arange(3), "b": 1.5}) == fingerprint({"b": 1.5, "a": np.arange(3)})
-    True
-    >>> fingerprint(np.arange(3)) == fingerprint(np.arange(3.0)), fingerprint(["ab"]) == fingerprint(["a", "b"])
-    (False, False)
-    """
-    digest = hashlib.sha256()
-    for part in _parts(value):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
-
-
-def _parts(value: Any) -> Iterator[bytes]:
-    """Name, number of members, members: no two values give the same parts."""
-    if isinstance(value, np.ndarray):
-        yield f"{value.dtype.str} {value.shape}".encode()
-        yield np.ascontiguousarray(value).tobytes()
-        return
-    if is_dataclass(value) and not isinstance(value, type):
-        members = {field.name: getattr(value, field.name) for field in fields(value)}
-    elif isinstance(value, Mapping):
-        members = {f"{type(key).__name__} {key!r}": value[key] for key in value}
-    elif isinstance(value, list | tuple):
-        members = {f"{place:020}": one for place, one in enumerate(value)}
-    elif callable(value):
-        raise InputError("--store: a scenario with Python callables cannot be stored: callables cannot be hashed")
-    else:
-        yield f"{type(value).__name__} {value!r}".encode()
-        return
-    yield f"{type(value).__name__} {len(members)}".encode()
-    for name in sorted(members):
-        yield name.encode()
-        yield from _parts(members[name])
+def put_run(store: Store, key: str, run: Run) -> None:
+    """Store what a run has measured, and its seconds."""
+    store.put(key, packed(run.measures._asdict()), run.seconds)

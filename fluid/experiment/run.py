@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fluid.experiment.grid import Cell, Grid, scenario_of
+from fluid.experiment.replications import put_run, read_run
 from fluid.experiment.store import Store
 from fluid.files.left_out import has_trace
 from fluid.parallel import run_all
@@ -90,25 +91,19 @@ def run_experiment(
     there = total - sum(times[cell.key] for cell in waiting)
     if say is not None:
         say(Progress(there, total, 0.0, 0.0))
-    # cells of a trace that differ in the replication alone: the first is run, and the others if it has drawn a number
-    others: dict[str, list[Cell]] = {}
-    ahead: list[Cell] = []
+    # of the runs of a trace one is first, and the others are copies of it if it has drawn no number
+    points: dict[str, list[Cell]] = {}
     for cell in waiting:
-        alike = replace(cell, replication=0).key if has_trace(cell.document["simulation"]) else cell.key
-        if alike in others:
-            others[alike].append(cell)
-        else:
-            others[alike] = [cell]
-            ahead.append(cell)
-    followers = {cells[0].key: cells[1:] for cells in others.values()}
+        points.setdefault(cell.runs if has_trace(cell.document["simulation"]) else cell.key, []).append(cell)
+    ahead = [cells[0] for cells in points.values()]
+    copies = {cells[0].key: cells[1:] for cells in points.values()}
     while True:  # once where nothing waits, too: a wrong engine is refused
         later: list[Cell] = []
-        tasks = [(cell,) for cell in ahead]
-        for number, (numbers, seconds, drew) in run_all(run_cell, tasks, workers=workers, engine=engine):
-            rest = followers.pop(ahead[number].key, [])
-            later += rest if drew else []
-            for cell in (ahead[number], *(() if drew else rest)):
-                store.put(cell.key, cell.replication, cell.varied, numbers, seconds if cell is ahead[number] else 0.0)
+        for number, run in run_all(run_cell, [(cell,) for cell in ahead], workers=workers, engine=engine):
+            rest = copies.pop(ahead[number].key, [])
+            later += rest if run.drew else []
+            for cell in (ahead[number], *(() if run.drew else rest)):
+                put_run(store, cell.key, run if cell is ahead[number] else replace(run, seconds=0.0))
                 done += 1
                 there += times[cell.key]
             if say is not None:
@@ -120,9 +115,8 @@ def run_experiment(
         ahead = later
 
 
-def run_cell(cell: Cell) -> tuple[dict[str, float | None], float, bool]:
-    """Run a cell; return its numbers, which depend on its content alone, its seconds, and whether it drew a number."""
-    begin = time.perf_counter()
+def run_cell(cell: Cell) -> Run:
+    """Run a cell; return its run without scenario and state, which depends on its content alone."""
     chosen_policy = policy(cell.document["policy"])
     refuse_other_code(chosen_policy, cell.document["policy"], cell.document["own"])
     scenario = scenario_of(cell.document, chosen_policy)
@@ -132,8 +126,29 @@ def run_cell(cell: Cell) -> tuple[dict[str, float | None], float, bool]:
         place = ", ".join(f"{name} = {value}" for name, value in cell.varied.items() if name != "policy")
         where = f" [{place}{', ' if place else ''}replication {cell.replication}]"
         raise type(error)(str(error).removeprefix("--") + where) from None
-    numbers = loss_numbers(run) if chosen_policy.model == "loss" else queue_numbers(run)
-    return numbers, time.perf_counter() - begin, run.drew
+    return replace(run, scenario=None, state=None)
+
+
+def cell_numbers(grid: Grid, store: Store) -> dict[str, dict[str, float | None]]:
+    """Return the numbers of the finished cells by key, computed from their runs, each once while the store is open."""
+    numbers: dict[str, dict[str, float | None]] = {}
+    point, scenario = "", None
+    for cell in grid.cells:
+        if cell.key not in store.computed:
+            stored = read_run(store, cell.key, None)
+            if stored is None:
+                continue
+            if cell.runs != point:
+                point, scenario = cell.runs, scenario_of(cell.document, policy(cell.document["policy"]))
+            run = replace(stored, scenario=scenario)
+            store.computed[cell.key] = run_numbers(run)
+        numbers[cell.key] = store.computed[cell.key]
+    return numbers
+
+
+def run_numbers(run: Run) -> dict[str, float | None]:
+    """Return the numbers of a run of any model, averages over [W, T]."""
+    return loss_numbers(run) if run.scenario.model == "loss" else queue_numbers(run)
 
 
 def loss_numbers(run: Run) -> dict[str, float | None]:

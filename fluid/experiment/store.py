@@ -1,20 +1,19 @@
-"""The store: one SQLite file, one row a cell, committed as it completes.
+"""The store: one SQLite file, one row a result, committed as it completes.
 
-Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging
-keeps every committed row through a kill; the file must lie on a local disk.
+A result is known by a key that says all it depends on, so it does not matter who writes it: several processes may
+write at once, and the first to finish a result stores it. Write-ahead logging keeps every committed row through a kill;
+the file must lie on a local disk.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -22,27 +21,22 @@ from typing import Any, TypeVar
 from theory.errors import InputError
 from theory.files.places import open_regular, refuse_unwritable
 
-Run = TypeVar("Run")
+Value = TypeVar("Value")
 
 APPLICATION = 0x7061636B
 """Marks a file as a store of packproof ("pack")."""
 
-VERSION = 3
-"""Raised when the keys of cells change, so that whoever has an older store hears of it."""
-
-DIGEST = "digest"
-"""What a row has among its parameters beside those: the digest of its key and numbers, which SQLite does not check."""
+VERSION = 4
+"""Raised when the keys or the contents of results change, so that whoever has an older store hears of it."""
 
 WAIT = 5.0
 """Seconds to wait for another program that reads or writes the file."""
 
 _SCHEMA = """
-create table if not exists cells (
+create table if not exists results (
     key text primary key,
-    replication integer not null,
-    parameters text not null,
-    numbers text not null,
-    arrays blob,
+    content blob not null,
+    digest text not null,
     seconds real not null,
     finished real not null
 ) strict
@@ -60,38 +54,34 @@ def _declared() -> tuple[tuple[str, ...], ...]:
         return tuple(connection.execute(_LISTED))
 
 
-def _digest(key: str, numbers: str) -> str:
-    return hashlib.sha256(f"{key} {numbers}".encode()).hexdigest()[:16]
+def _digest(key: str, content: bytes) -> str:
+    """Return what a row is compared with when it is read, since SQLite checks no content."""
+    return hashlib.sha256(key.encode() + b" " + content).hexdigest()
 
 
-def _lock(handle: int) -> None:
-    """Lock an open file for as long as it stays open; OSError if another process has locked it."""
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:  # Windows
-        msvcrt: Any = import_module("msvcrt")
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    else:
-        flock(handle, LOCK_EX | LOCK_NB)
-
-
-def _begun(path: Path, pages: int | None) -> sqlite3.Connection:
+def _opened(path: Path, pages: int | None) -> sqlite3.Connection:
     """Open the file of a store to write, made where it does not exist."""
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
-    try:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = full")
-        if pages is not None:
-            connection.execute(f"pragma max_page_count = {int(pages)}")
-        connection.execute("begin immediate")
-        connection.execute(f"pragma application_id = {APPLICATION}")
-        connection.execute(f"pragma user_version = {VERSION}")
-        connection.execute(_SCHEMA)
-        connection.execute("commit")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    end = time.monotonic() + WAIT
+    while True:
+        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+        try:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = full")
+            if pages is not None:
+                connection.execute(f"pragma max_page_count = {int(pages)}")
+            connection.execute("begin immediate")
+            connection.execute(f"pragma application_id = {APPLICATION}")
+            connection.execute(f"pragma user_version = {VERSION}")
+            connection.execute(_SCHEMA)
+            connection.execute("commit")
+        except BaseException as error:
+            connection.close()
+            # SQLite refuses some of those that make one file together at once, without waiting
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            return connection
 
 
 class Store:
@@ -104,19 +94,24 @@ class Store:
     pages : int, optional
         Most pages of the file, for tests of a full disk.
     reading : bool
-        Whether it is only read: it must exist, and another experiment may write to it meanwhile.
+        Whether it is only read: it must exist.
+
+    Attributes
+    ----------
+    computed : dict
+        For readers to note what they have computed of a result, by its key, while the store is open.
 
     Raises
     ------
     InputError
-        A file that is no store, one that another experiment is writing to, one that cannot be read or written.
+        A file that is no store, one that another program holds, one that cannot be read or written.
     """
 
     def __init__(self, path: str | Path, *, pages: int | None = None, reading: bool = False) -> None:
         self.path = Path(path)
+        self.computed: dict[str, Any] = {}
         if self.path.name == ":memory:":
             raise InputError(f"{self.path}: expected a file to store in, since a store in memory keeps nothing")
-        self._lock = -1
         if reading:
             self._refuse_foreign()
             with self._errors():
@@ -125,13 +120,8 @@ class Store:
         refuse_unwritable(self.path)
         if self.path.exists():
             self._refuse_foreign()
-        self._lock = self._locked()
-        try:
-            with self._errors():
-                self._connection = _begun(self.path.resolve(), pages)
-        except BaseException:
-            os.close(self._lock)
-            raise
+        with self._errors():
+            self._connection = _opened(self.path.resolve(), pages)
 
     def __enter__(self) -> Store:
         return self
@@ -142,10 +132,8 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store and give up its lock."""
+        """Close the store."""
         self._connection.close()
-        if self._lock >= 0:
-            os.close(self._lock)
 
     def _refuse_foreign(self) -> None:
         with open_regular(self.path) as stream:
@@ -177,7 +165,7 @@ class Store:
         if declared and declared != _declared():
             unlike = sorted({f"{kind} {name}" for kind, name, *_ in set(declared) ^ set(_declared())})
             raise InputError(
-                f"{self.path}: expected a store of experiments with the table cells alone, as packproof declares it; "
+                f"{self.path}: expected a store of experiments with the table results alone, as packproof declares it; "
                 f"found otherwise: {', '.join(unlike)}: take a new file"
             )
 
@@ -200,18 +188,6 @@ class Store:
             return sqlite3.connect(f"{place}?immutable=1", uri=True)
         return connection
 
-    def _locked(self) -> int:
-        try:
-            handle = os.open(f"{self.path.resolve()}.lock", os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
-        try:
-            _lock(handle)
-        except OSError:
-            os.close(handle)
-            raise InputError(f"{self.path}: another experiment is writing to this store") from None
-        return handle
-
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Turn what SQLite says into one line."""
@@ -228,70 +204,53 @@ class Store:
             raise InputError(f"{self.path}: expected a store of experiments: {error}") from None
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Return which of the cells are in the store."""
-        return set(self.numbers(keys))
+        """Return which of the results are in the store; a damaged one is refused."""
+        wanted = set(keys)
+        return {key for key, *row in self._rows("key, content, digest") if key in wanted and self._sound(key, *row)}
 
     def refuse_missing(self, keys: Iterable[str]) -> None:
-        """Refuse to go on without cells that were stored: another program takes them away."""
+        """Refuse to go on without results that were stored: another program takes them away."""
         wanted = set(keys)
-        missing = len(wanted) - len(self._by_key("replication", wanted))
+        missing = len(wanted) - sum(key in wanted for (key,) in self._rows("key"))
         if missing:
             cells = "cell that was stored is" if missing == 1 else "cells that were stored are"
             raise InputError(f"{self.path}: {missing:,} {cells} missing: another program writes to it; take a new file")
 
-    def put(
-        self,
-        key: str,
-        replication: int,
-        parameters: dict[str, Any],
-        numbers: dict[str, float | None],
-        seconds: float,
-        arrays: bytes | None = None,
-    ) -> None:
-        """Write a finished cell and commit; a cell that is there already stays as it is."""
-        text = json.dumps(numbers)
-        described = json.dumps({**parameters, DIGEST: _digest(key, text)})
-        row = (key, replication, described, text, arrays, seconds, time.time())
+    def put(self, key: str, content: bytes, seconds: float) -> bool:
+        """Write a result and commit; return whether the store had none of this key, which stays as it is."""
+        row = (key, content, _digest(key, content), seconds, time.time())
         with self._errors():
-            try:
-                self._connection.execute("insert or ignore into cells values (?, ?, ?, ?, ?, ?, ?)", row)
-            except sqlite3.OperationalError:
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
-                raise
-
-    def numbers(self, keys: Iterable[str]) -> dict[str, dict[str, float | None]]:
-        """Return the numbers of the cells that are there, by key; one whose digest is another's is refused."""
-        numbers = {}
-        for key, text, described in self._by_key("numbers, parameters", keys):
-            try:
-                numbers[key] = json.loads(text)
-                is_sound = json.loads(described).get(DIGEST) in (None, _digest(key, text))
-            except (ValueError, TypeError, AttributeError):
-                is_sound = False
-            if not is_sound:
-                raise InputError(f"{self.path}: a cell is damaged: take a new file, and run again")
-        return numbers
+            return self._connection.execute("insert or ignore into results values (?, ?, ?, ?, ?)", row).rowcount == 1
 
     def seconds(self, keys: Iterable[str]) -> dict[str, float]:
-        """Return how long the cells that are there took, by key."""
-        return dict(self._by_key("seconds", keys))
-
-    def _by_key(self, columns: str, keys: Iterable[str]) -> list[tuple[Any, ...]]:
+        """Return how long the results that are there took, by key."""
         wanted = set(keys)
-        with self._errors():
-            rows = self._connection.execute(f"select key, {columns} from cells").fetchall()
-        return [row for row in rows if row[0] in wanted]
+        return {key: seconds for key, seconds in self._rows("key, seconds") if key in wanted}
 
-    def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
-        """Return the run of a cell, unpacked from its arrays, and its seconds; None if it is not there."""
+    def read(self, key: str, unpack: Callable[[bytes], Value]) -> tuple[Value, float] | None:
+        """Return a result, unpacked from its content, and its seconds; None if it is not there."""
+        for content, digest, seconds in self._rows("content, digest, seconds", key):
+            self._sound(key, content, digest)
+            try:
+                return unpack(content), seconds
+            except MemoryError:
+                raise
+            except Exception as error:  # a content that was not written by this packproof fails in many ways
+                raise self._damaged() from error
+        return None
+
+    def _rows(self, columns: str, key: str | None = None) -> Iterator[tuple[Any, ...]]:
+        where, values = ("", ()) if key is None else (" where key = ?", (key,))
         with self._errors():
-            stored = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
-        if stored is None or stored[0] is None:
-            return None
-        try:
-            return unpack(stored[0]), stored[1]
-        except MemoryError:
-            raise
-        except Exception:  # archives end with a checksum, and fail in many ways before it
-            raise InputError(f"{self.path}: a cell holds no run: take a new file, and run again") from None
+            # ``yield from`` would close the cursor, perhaps after its connection
+            for row in self._connection.execute(f"select {columns} from results{where}", values):  # noqa: UP028
+                yield row
+
+    def _sound(self, key: str, content: Any, digest: Any) -> bool:
+        """Return True; a row that is not as it was written is refused."""
+        if not isinstance(content, bytes) or _digest(key, content) != digest:
+            raise self._damaged()
+        return True
+
+    def _damaged(self) -> InputError:
+        return InputError(f"{self.path}: a cell is damaged: take a new file, and run again")

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from fluid.experiment.grid import Grid
+from fluid.experiment.run import cell_numbers
 from fluid.experiment.store import Store
 from fluid.simulation.policy_names import policy
 from fluid.statistics import Interval, mean_interval, paired
@@ -63,7 +64,7 @@ class Comparison:
 
 def rows(grid: Grid, store: Store) -> Iterator[dict[str, Any]]:
     """Yield the finished cells in the order of the grid: parameters, replication, numbers. No clock is in it."""
-    numbers = store.numbers(cell.key for cell in grid.cells)
+    numbers = cell_numbers(grid, store)
     for cell in grid.cells:
         if cell.key in numbers:
             yield {**cell.varied, "replication": cell.replication, **numbers[cell.key]}
@@ -157,7 +158,7 @@ def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Com
         return []
     others = [name for name in grid.parameters if name != "policy"]
     points: dict[tuple[str, str, tuple[Any, ...]], dict[str, dict[int, dict[str, Any]]]] = {}
-    finished = store.numbers(cell.key for cell in grid.cells)
+    finished = cell_numbers(grid, store)
     for cell in grid.cells:
         numbers = finished.get(cell.key, {})
         chosen = number or headline(numbers)

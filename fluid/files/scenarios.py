@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario, wh
 from fluid.simulation.slotted.sizes import size_law
 from fluid.traces.jobs import TICK, TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.files.sizes import Sizes, parse_sizes
 from theory.instance import Instance
 from theory.region.membership import traffic_intensity
@@ -40,7 +41,8 @@ class Times(NamedTuple):
     ----------
     servers : int
     until, warmup : float
-        In seconds, or slots.
+        In seconds, or slots. A warm-up of a fifth of the run, which is the default of commands and grids, is rounded
+        down to whole slots.
     """
 
     servers: int
@@ -52,11 +54,13 @@ class Times(NamedTuple):
 
         Raises
         ------
-        InputError
-            A horizon that is not a whole number.
+        ArgumentError
+            A time that is not a whole number.
         """
-        if self.until != int(self.until):
-            raise InputError(f"--until: expected a whole number of slots, got {self.until:g}")
+        for name, time in (("until", self.until), ("warmup", self.warmup)):
+            is_default = name == "warmup" and time == self.until / 5
+            if not is_default and not (isfinite(time) and time == int(time)):
+                raise ArgumentError(f"{name}: expected a whole number of slots, got {time:g}")
         return self.servers, int(self.until), int(self.warmup)
 
 
@@ -84,7 +88,7 @@ def servers_in(document: Mapping[str, Any], path: Path) -> int:
     """Return the number of servers that a law of sizes names; other files are refused."""
     table = document.get("sizes")
     if not isinstance(table, dict) or "servers" not in table:
-        raise InputError("--servers: missing, expected the number of servers")
+        raise ArgumentError("servers: missing, expected the number of servers")
     return parse_sizes(document, str(path), path.parent).servers
 
 

@@ -19,7 +19,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy as policy_of
 from fluid.statistics import Interval, slope
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.greedy.optimal import optimal_assignment
 from theory.instance import Instance
@@ -55,7 +55,7 @@ LIMITS: dict[str, Limit] = {"dra": reservation_limit, "static": static_limit}
 def limit_of(policy: str) -> Limit:
     """Return the fluid limit of a policy; InputError if it is not known."""
     if policy not in LIMITS:
-        raise InputError(f"--policy: expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
+        raise ArgumentError(f"policy: expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
     return LIMITS[policy]
 
 

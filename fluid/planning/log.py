@@ -16,7 +16,7 @@ from fluid.simulation.ticks import in_ticks, in_units
 from fluid.traces.file import TraceFile
 from fluid.traces.jobs import TICK, typed_jobs
 from fluid.traces.model import MICROSECONDS
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.instance import Instance
 
 HOUR, DAY = 3600 * MICROSECONDS, 86400 * MICROSECONDS
@@ -143,8 +143,8 @@ def planned_log(
     start = in_ticks(warmup, TICK)
     if not 0 <= start <= last:
         most = in_units(last, TICK)
-        raise InputError(
-            f"--warmup: expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
+        raise ArgumentError(
+            f"warmup: expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
         )
     begins = None if file.trace.begins is None else file.trace.begins + first
     moved = JobList(times, jobs.types, jobs.durations)

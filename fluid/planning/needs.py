@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from fluid.simulation.results import Run
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.ticks import exactly, in_ticks, in_units
 from fluid.traces.jobs import TICK
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
 from theory.numbers import many
@@ -114,12 +114,21 @@ def _load(log: PlannedLog, counts: Any) -> Any:
 class Target:
     """A share of jobs that is accepted, at least, or else a mean waiting time in seconds, at most."""
 
-    share: float | None = None
+    accept: float | None = None
     wait: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.accept is None) == (self.wait is None):
+            both = "" if self.accept is None else ", not both"
+            raise ArgumentError(f"accept: expected either a share to accept or a mean wait (wait){both}")
+        if self.accept is not None and not 0 < self.accept <= 1:
+            raise ArgumentError(f"accept: expected a share greater than 0 and at most 1, got {self.accept!r}")
+        if self.wait is not None and not (self.wait >= 0 and isfinite(self.wait)):
+            raise ArgumentError(f"wait: expected a number of seconds of at least 0, got {self.wait!r}")
 
     def met(self, value: Fraction | float) -> bool:
         """Return whether a policy that attains a value meets the target; it does where they are equal."""
-        return value >= exactly(self.share) if self.share is not None else value <= exactly(self.wait or 0.0)
+        return value >= exactly(self.accept) if self.accept is not None else value <= exactly(self.wait or 0.0)
 
 
 @dataclass(frozen=True)
@@ -228,7 +237,7 @@ class Search:
         From `start` in steps that double, up or down, until the target is met on one number and missed on another;
         then by bisection.
         """
-        values: dict[int, Fraction | float] = {0: 0.0 if target.share is not None else inf}
+        values: dict[int, Fraction | float] = {0: 0.0 if target.accept is not None else inf}
 
         def met(servers: int) -> Generator[int, Fraction, bool]:
             if servers not in values:

@@ -15,7 +15,7 @@ import numpy as np
 from fluid.planning.log import PlannedLog, grown, resampled, window
 from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for, least_for_each, peak_servers
 from fluid.simulation.policy_interface import Policy
-from theory.errors import TooLargeError
+from theory.errors import ArgumentError, TooLargeError
 from theory.greedy.servers import LeastServers, least_servers
 from theory.region.membership import CapacityProgram
 
@@ -98,7 +98,7 @@ def make_plan(
     policies: Sequence[Policy],
     trials: Trials,
     effort: Effort,
-    seconds: float = float("inf"),
+    time_limit: float = float("inf"),
     *,
     optional: bool = False,
 ) -> Plan:
@@ -111,17 +111,21 @@ def make_plan(
         All of loss systems for a share of accepted jobs, all of queues for a waiting time.
     trials : Trials
     effort : Effort
-    seconds : float
-        After these, what has not begun is left out: first growth, then resampled logs of the last policies.
+    time_limit : float
+        Seconds, after which what has not begun is left out: first growth, then resampled logs of the last policies.
     optional : bool
         Whether a policy whose work on this log is beyond a limit is left out, unless all of them are.
 
     Raises
     ------
+    ArgumentError
+        A time limit that is not greater than 0.
     TooLargeError
         Work of a policy beyond a limit.
     """
-    end = time.monotonic() + seconds
+    if not time_limit > 0:
+        raise ArgumentError(f"time_limit: expected a number of seconds greater than 0, got {time_limit!r}")
+    end = time.monotonic() + time_limit
     part, begins = window(log, effort.arrivals)
     trials.say("servers that carry the mean workload")
     carries = least_servers(log.instance, mean_jobs(log))

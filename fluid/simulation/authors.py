@@ -37,7 +37,7 @@ from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, t
 from theory.compiled import is_marked, plain, step
 from theory.doors import imported
 from theory.errors import ContractError, InputError, meant
-from theory.files.code import text_of
+from theory.files.code import text_of, working_folder
 from theory.reached import INSTALLED, OURS, is_followed, reached, source_of
 
 Function = Callable[..., Any]
@@ -81,7 +81,7 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
 
 def near(file: str) -> str:
     """Return the path of a file as messages show it: from the folder at hand, if it is in there."""
-    return os.path.relpath(file) if file.startswith(os.getcwd() + os.sep) else file
+    return os.path.relpath(file) if file.startswith(working_folder() + os.sep) else file
 
 
 def place_to_blame(function: Callable[..., Any], error: BaseException) -> str:

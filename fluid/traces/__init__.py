@@ -1,8 +1,8 @@
 """Real arrivals: Google 2011, Alibaba 2023 and plain CSV, and what the papers do to them before they simulate.
 
-`typed_table` reads every table by the columns of its format; `google`, `alibaba`, `mapped`, `guessed` and `readers`
-have the formats, and `clocks` decides how the times of a log are written. `preprocess` has what the papers do to a
-trace, `types` and `jobs` the jobs that it becomes.
+Tables are read by their formats (`theory.files.formats`), which `google`, `alibaba`, `mapped`, `guessed` and `readers`
+have; `clocks` decides how the times of a log are written, and `tasks` puts tasks in order. `preprocess` has what the
+papers do to a trace, `types` and `jobs` the jobs that it becomes.
 """
 
 from theory.doors import doors

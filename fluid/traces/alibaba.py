@@ -6,33 +6,41 @@ tried on small files made by hand, not on the trace itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
-from fluid.traces.model import ALIBABA, ALIBABA_2018, Outcome, Trace
-from fluid.traces.typed_table import (
-    ABSENT,
-    ORDER,
-    Dropped,
-    NeverRanError,
-    Row,
-    Schema,
-    Tasks,
-    rows,
-    rows_without_header,
-    ticks,
-    whole,
-)
+import numpy as np
 
-PODS: Schema = {
-    "cpu_milli": whole,
-    "memory_mib": str,
-    "num_gpu": whole,
-    "gpu_milli": whole,
-    "qos": str,
-    "creation_time": ticks,
-    "deletion_time": ticks,
-    "scheduled_time": ticks,
-}
+from fluid.traces.model import ALIBABA, ALIBABA_2018, Outcome, Trace
+from fluid.traces.tasks import Tasks, in_largest_units
+from theory.errors import TooLargeError
+from theory.files.cells import ABSENT, FARTHEST, nonnegative, ticks, whole
+from theory.files.columns import Flags, Integers, decimals, scaled, whole_numbers
+from theory.files.formats import AMOUNT, DURATION, ORDER, WHOLE, Column, Format, Records, absent
+
+TIMES_OF_PODS = ("creation_time", "scheduled_time", "deletion_time")
+
+
+def _gpus(found: Records) -> Integers:
+    """Return thousandths of GPUs."""
+    number, share = found["num_gpu"], found["gpu_milli"]
+    if (number.astype(float) * share).max(initial=0) >= FARTHEST:
+        raise TooLargeError(f"{found.place}: gpu_milli: expected fewer GPUs")
+    return number * share
+
+
+PODS = Format(
+    "the pods of Alibaba 2023",
+    (
+        *(Column(name, WHOLE) for name in ("cpu_milli", "num_gpu", "gpu_milli")),
+        Column("memory", AMOUNT, ("memory_mib",)),
+        Column("qos"),
+        *(Column(name, DURATION) for name in TIMES_OF_PODS),
+    ),
+    drop={"never scheduled": absent("scheduled_time")},
+    derive={"gpu": _gpus},
+)
 """Columns of the pods of 2023 that are read."""
 
 
@@ -58,51 +66,45 @@ def read_alibaba(path: str | Path, *, strict: bool = False) -> Trace:
     scheduled, or deleted before, are dropped and counted. The first creation is time 0. A pod that is deleted at the
     last moment of all counts as censored: the trace ends there.
     """
-    place = Path(path)
-    tasks = Tasks(place, ("cpu", "memory", "gpu"))
-    labels: dict[str, int] = {}
-    pending, never = 0, Dropped()
-    ends: list[int] = []
-    for row in rows(place, PODS):
-        if not row.text("scheduled_time"):
-            pending += 1
-            continue
-        try:
-            created, begun, deleted = _times_of_pod(row)
-        except NeverRanError as why:
-            never.add(row.line, why)
-            continue
-        cpu, share, gpus = row["cpu_milli"], row["gpu_milli"], row["num_gpu"]
-        demand = (f"{cpu}/1000", row["memory_mib"], f"{gpus * share}/1000")
-        tasks.check_demand(row.line, demand)
-        ends.append(deleted)
-        label = labels.setdefault(row["qos"], len(labels))
-        tasks.add(row.line, created, deleted - begun, Outcome.finish, 0, label, demand)
-    never.refuse_many(place, len(tasks.line), strict=strict)
-    last = max(ends, default=0)
-    tasks.outcome = [Outcome.censored if end == last else Outcome.finish for end in ends]
+    found = PODS.read(path)
+    pending = found.leave_out(PODS.drop)["never scheduled"]
+    for name in TIMES_OF_PODS:
+        which = found.cells[name].where(_is_no_time, found.rows, is_no_number=True)
+        found.drop(which, f"without {name}", name, _no_time(found, name))
+    created, scheduled, deleted = (found[name] for name in TIMES_OF_PODS)
+    begun = np.maximum(created, scheduled)
+    late = "expected a time after the schedule, got {}"
+    found.drop(deleted < begun, ORDER, "deletion_time", lambda row: late.format(found.text("deletion_time", row)))
+    rows = found.rows
+    found.dropped.refuse_many(found.place, int(rows.sum()), strict=strict)
+    memory, unit = found.amounts("memory", nonnegative)
+    demand = {
+        "cpu": in_largest_units((found["cpu_milli"][rows], Fraction(1, 1000))),
+        "memory": (memory[rows], unit),
+        "gpu": in_largest_units((found["gpu"][rows], Fraction(1, 1000))),
+    }
+    labels, label = found.words("qos", str)
+    ends = deleted[rows]
+    outcome = np.where(ends == ends.max(initial=0), Outcome.censored, Outcome.finish).astype(np.int64)
+    stay = (deleted - begun)[rows]
+    tasks = Tasks(created[rows], stay, outcome, np.zeros_like(stay), label[rows], found.lines[rows], demand)
     tasks.begin_at_first_arrival()
     notes = [
+        *found.notes,
         f"{pending:,} pods never scheduled dropped",
         "the first creation is time 0",
-        f"{tasks.outcome.count(Outcome.censored):,} pods are there to the last moment: right-censored there",
-        *never.notes,
+        f"{int((outcome == Outcome.censored).sum()):,} pods are there to the last moment: right-censored there",
+        *found.dropped.notes,
     ]
-    return tasks.trace(ALIBABA, tuple(labels), notes)
+    return tasks.trace(ALIBABA, labels, notes)
 
 
-def _times_of_pod(row: Row) -> tuple[int, int, int]:
-    """Return when a pod was created, began to run and was deleted."""
-    for name in ("creation_time", "scheduled_time", "deletion_time"):
-        cell = row.text(name).strip()
-        if cell.lower() in ABSENT or cell == "-1":
-            raise NeverRanError(f"without {name}", name, f"expected a number of at least 0, got {cell!r}")
-    created, scheduled, deleted = (row[name] for name in ("creation_time", "scheduled_time", "deletion_time"))
-    begun = max(created, scheduled)
-    if deleted < begun:
-        problem = f"expected a time after the schedule, got {row.text('deletion_time')}"
-        raise NeverRanError(ORDER, "deletion_time", problem)
-    return created, begun, deleted
+def _is_no_time(cell: str) -> bool:
+    return cell.lower() in ABSENT or cell == "-1"
+
+
+def _no_time(found: Records, name: str) -> Callable[[int], str]:
+    return lambda row: f"expected a number of at least 0, got {found.text(name, row)!r}"
 
 
 # ---- 2018 ------------------------------------------------------------------------------------------------------------
@@ -128,21 +130,33 @@ def _status(text: str) -> Outcome | None:
     return STATUS[text.strip().lower()]
 
 
-def _seconds(text: str) -> int:
-    return ticks(text.strip() or "0")
+def _instances(text: str) -> int:
+    return whole(text.removesuffix(".0"))
 
 
-BATCH_TASKS: Schema = {
-    "task_name": str,
-    "instance_num": lambda text: whole(text.strip().removesuffix(".0")),
-    "job_name": str,
-    "task_type": str,
-    "status": _status,
-    "start_time": _seconds,
-    "end_time": _seconds,
-    "plan_cpu": str.strip,
-    "plan_mem": str.strip,
-}
+def _times(name: str) -> Callable[[Records], Integers]:
+    """Make the reader of times in seconds, of which empty ones are 0."""
+    return lambda found: found.integers(
+        name, found.rows, lambda packed: scaled(decimals(packed), Fraction(10**6)), lambda text: ticks(text or "0")
+    )
+
+
+BATCH_TASKS = Format(
+    "the batch tasks of Alibaba 2018",
+    (
+        Column("instance_num", WHOLE),
+        Column("status"),
+        *(Column(name, DURATION) for name in ("start_time", "end_time")),
+        *(Column(name, AMOUNT) for name in ("plan_cpu", "plan_mem")),
+    ),
+    header=("task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time", "plan_cpu",
+            "plan_mem"),
+    derive={
+        "instance_num": lambda found: found.integers("instance_num", found.rows, whole_numbers, _instances),
+        "start_time": _times("start_time"),
+        "end_time": _times("end_time"),
+    },
+)  # fmt: skip
 """Columns of ``batch_task.csv`` of 2018, which has no header."""
 
 
@@ -173,45 +187,58 @@ def read_alibaba_2018(path: str | Path, *, strict: bool = False) -> Trace:
     The first start is time 0. Tasks that have not run, without a request, or with an end before their start (or a time
     of 0, for one outside of the trace) are dropped and counted. Tasks that run as it ends are censored then.
     """
-    place = Path(path)
-    tasks = Tasks(place, ("cpu", "memory"))
-    dropped = {"have not run": 0, "have no request": 0, "have no start and end in this order": 0}
-    running: list[int] = []
-    last = 0
-    for row in rows_without_header(place, BATCH_TASKS):
-        outcome, start, end, instances = (row[name] for name in ("status", "start_time", "end_time", "instance_num"))
-        cpu, memory = row["plan_cpu"], row["plan_mem"]
-        if outcome is None:
-            dropped["have not run"] += 1
-            if strict:
-                row.fail("status", f"expected the status of a task that ran, got {row.text('status').strip()!r}")
-        elif not (cpu and memory):
-            dropped["have no request"] += 1
-        elif start == 0 or (end < start and outcome is not Outcome.censored):
-            dropped["have no start and end in this order"] += 1
-            if strict:
-                row.fail("end_time", f"expected 0 < start <= end, got {start / 10**6:g} and {end / 10**6:g}")
-        else:
-            last = max(last, start, end)
-            demand = (f"{cpu}e-2", memory)
-            tasks.check_demand(row.line, demand)
-            if len(tasks.line) + instances > MOST_INSTANCES:
-                row.fail("instance_num", f"expected at most {MOST_INSTANCES:,} instances in all")
-            for _ in range(instances):
-                if outcome is Outcome.censored:
-                    running.append(len(tasks.line))
-                tasks.add(row.line, start, end - start, outcome, 0, 0, demand)
-    for i in running:
-        tasks.duration[i] = last - tasks.arrival[i]
+    found = BATCH_TASKS.read(path)
+    statuses, codes = found.words("status", _status)
+    has_run = np.array([status is not None for status in statuses], bool)[codes]
+    outcome = np.array([Outcome.finish if one is None else one for one in statuses], np.int64)[codes]
+    start, end, instances = (found[name] for name in ("start_time", "end_time", "instance_num"))
+    is_running = outcome == Outcome.censored
+    wrong = (start == 0) | ((end < start) & ~is_running)
+    rules = {
+        "have not run": ("status", ~has_run),
+        "have no request": ("", absent("plan_cpu", "plan_mem")(found)),
+        "have no start and end in this order": ("end_time", wrong),
+    }
+    left_out = [_left_out(found, reason, *rule, strict=strict) for reason, rule in rules.items()]
+    rows = found.rows
+    _refuse_many_instances(found, instances)
+    cpu, memory = (found.amounts(name, nonnegative) for name in ("plan_cpu", "plan_mem"))
+    last = int(np.maximum(start, end)[rows].max(initial=0))
+    stay = np.where(is_running, last - start, end - start)[rows]
+    zeros = np.zeros_like(stay)
+    tasks = Tasks(start[rows], stay, outcome[rows], zeros, zeros, found.lines[rows])
+    tasks.demand = {"cpu": (cpu[0][rows], cpu[1] / 100), "memory": (memory[0][rows], memory[1])}
+    tasks.copies = instances[rows]
     tasks.begin_at_first_arrival()
     notes = [
+        *found.notes,
         "the first start is time 0",
         "each task counts as so many jobs as it has instances, all from its start to its end",
-        *(f"{count:,} tasks {reason}: dropped" for reason, count in dropped.items()),
+        *left_out,
     ]
     return tasks.trace(ALIBABA_2018, notes=notes)
 
 
+def _left_out(found: Records, reason: str, column: str, which: Flags, *, strict: bool) -> str:
+    """Leave rows out and return the note on it; refused if strict, where a column says so."""
+    which = which & found.rows
+    if strict and column and which.any():
+        row = int(np.argmax(which))
+        if column == "status":
+            found.fail(row, column, f"expected the status of a task that ran, got {found.text(column, row)!r}")
+        start, end = (int(found[name][row]) / 10**6 for name in ("start_time", "end_time"))
+        found.fail(row, column, f"expected 0 < start <= end, got {start:g} and {end:g}")
+    found.rows = found.rows & ~which
+    return f"{int(which.sum()):,} tasks {reason}: dropped"
+
+
+def _refuse_many_instances(found: Records, instances: Integers) -> None:
+    so_far = np.cumsum(np.where(found.rows, np.minimum(instances, MOST_INSTANCES + 1), 0))
+    if len(so_far) and so_far[-1] > MOST_INSTANCES:
+        row = int(np.argmax(so_far > MOST_INSTANCES))
+        found.fail(row, "instance_num", f"expected at most {MOST_INSTANCES:,} instances in all")
+
+
 def is_alibaba_2018(first: list[str]) -> bool:
     """Return whether a first row is one of ``batch_task.csv``."""
-    return len(first) == len(BATCH_TASKS) and first[1].removesuffix(".0").isdigit() and first[4].isalpha()
+    return len(first) == len(BATCH_TASKS.header) and first[1].removesuffix(".0").isdigit() and first[4].isalpha()

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from typing import NoReturn
 
-from fluid.traces.typed_table import COMPACT, SERIAL, compact_date, fail, is_date, opened
+import numpy as np
+
 from theory.errors import InputError
+from theory.files.cells import COMPACT, SERIAL, compact_date, is_date
+from theory.files.columns import Flags, dates, decimals, look_like_dates
+from theory.files.formats import Records
 from theory.files.headers import factor_of, unit_of
+from theory.files.table import LOOK, fail
 from theory.numbers import rational
 
 SECOND, MILLI = Fraction(1), Fraction(1, 1000)
@@ -29,9 +34,6 @@ SINCE_2001 = 10**9
 
 BEYOND = 1e20
 """Numbers from here on are no times in any unit; they are refused where they are read."""
-
-LOOK = 1000
-"""Rows after which a table is not read on if all of its times so far are dates."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Clock:
 
 @dataclass
 class _Numbers:
-    """The numbers of a column that are greater than 0, and whether the other cells are dates."""
+    """The numbers of a column that are greater than 0: the least, with its line and cell, and the greatest."""
 
     least: float = float("inf")
     most: float = 0.0
@@ -66,26 +68,10 @@ class _Numbers:
     cell: str = ""
     has_parts: bool = False
     is_compact: bool = True
-    dates: int = 0
 
     @property
     def any(self) -> bool:
         return self.most > 0
-
-    def add(self, line: int, cell: str) -> None:
-        """Take a cell into account; what is neither a number nor a date is told when it is read."""
-        if is_date(cell):
-            self.dates += 1
-            return
-        value = _number(cell)
-        if not 0 < value < BEYOND:
-            return
-        if value < self.least:
-            self.least, self.line, self.cell = value, line, cell
-        self.most = max(self.most, value)
-        self.has_parts |= value != int(value)
-        if self.is_compact and compact_date(cell) is None:
-            self.is_compact = False
 
 
 def _number(cell: str) -> float:
@@ -100,16 +86,14 @@ def _number(cell: str) -> float:
         return 0.0
 
 
-def clock_of(place: Path, first: int, columns: Mapping[str, str]) -> Clock:
+def clock_of(records: Records, names: Sequence[str]) -> Clock:
     """Decide how the times of a log are written.
 
     Parameters
     ----------
-    place : Path
-    first : int
-        The line of the header.
-    columns : mapping of str to str
-        The header of ``time``, and of ``start``, ``end`` and ``duration`` as far as the log has them.
+    records : Records
+    names : sequence of str
+        Of ``time``, ``start``, ``end`` and ``duration`` those that the log has.
 
     Raises
     ------
@@ -118,12 +102,13 @@ def clock_of(place: Path, first: int, columns: Mapping[str, str]) -> Clock:
 
     Notes
     -----
-    One pass over the table, which ends early where times are dates.
+    Rows that never ran are looked at, too. If all moments of the first rows are dates, the others should be.
     """
-    factors = {name: _stated(place, first, name, header) for name, header in columns.items()}
+    columns = {name: records.headers[name] for name in names}
+    factors = {name: _stated(records, name, header) for name, header in columns.items()}
     moments = {name: header for name, header in columns.items() if name != "duration"}
-    numbers = _numbers_of(place, list(moments.values()))
-    counted = {name: header for name, header in moments.items() if numbers[header].any}
+    numbers = _numbers_of(records, list(moments))
+    counted = {name: header for name, header in moments.items() if numbers[name].any}
     stay = columns.get("duration", "")
     no_unit = f"{stay} has no unit and is taken for seconds" if stay and factors["duration"] is None else ""
     if not counted:  # all are dates
@@ -131,28 +116,33 @@ def clock_of(place: Path, first: int, columns: Mapping[str, str]) -> Clock:
     without = [header for name, header in counted.items() if factors[name] is None]
     with_unit = [header for name, header in counted.items() if factors[name] is not None]
     if without and with_unit:
-        _refuse_lack(place, first, without[0], with_unit[0])
+        _refuse_lack(records, without[0], with_unit[0])
     if with_unit:
         if no_unit:
-            _refuse_lack(place, first, stay, with_unit[0])
+            _refuse_lack(records, stay, with_unit[0])
         return Clock(_scale(factors, SECOND))
-    unit, form, words = _judged(place, [numbers[header] for header in counted.values()], list(counted.values()))
+    unit, form, words = _judged(records, [numbers[name] for name in counted], list(counted.values()))
     if stay:
-        is_dated = form == COMPACT or min(numbers[header].least for header in counted.values()) * unit >= SINCE_2001
+        is_dated = form == COMPACT or min(numbers[name].least for name in counted) * unit >= SINCE_2001
         if no_unit and (form == SERIAL or unit != SECOND):
-            fail(place, first, stay, f"expected a unit in the header, such as {stay} (s), as {words}")
+            _refuse(records, stay, f"expected a unit in the header, such as {stay} (s), as {words}")
         if not no_unit and not is_dated:
-            _refuse_lack(place, first, without[0], stay)
+            _refuse_lack(records, without[0], stay)
         words = f"{words}; {no_unit}" if no_unit else words
     return Clock(_scale(factors, unit), form, words, bool(no_unit))
 
 
-def _stated(place: Path, first: int, name: str, header: str) -> Fraction | None:
+def _refuse(records: Records, header: str, problem: str) -> NoReturn:
+    """Refuse a header."""
+    fail(records.place, records.first, header, problem)
+
+
+def _stated(records: Records, name: str, header: str) -> Fraction | None:
     """Return the seconds in the unit that a header states; None where it states none."""
     try:
         factor = factor_of(name, header)
     except InputError as error:
-        raise InputError(f"{place}:{first}: {error}") from error
+        raise InputError(f"{records.place}:{records.first}: {error}") from error
     return factor if unit_of(name, header) else None
 
 
@@ -164,26 +154,50 @@ def _scale(factors: Mapping[str, Fraction | None], unit: Fraction) -> tuple[tupl
     )
 
 
-def _refuse_lack(place: Path, line: int, without: str, with_unit: str) -> None:
-    fail(place, line, without, f"expected a unit in the header, such as {without} (s), as {with_unit} has one")
+def _refuse_lack(records: Records, without: str, with_unit: str) -> NoReturn:
+    _refuse(records, without, f"expected a unit in the header, such as {without} (s), as {with_unit} has one")
 
 
-def _numbers_of(place: Path, headers: Sequence[str]) -> dict[str, _Numbers]:
+def _numbers_of(records: Records, names: Sequence[str]) -> dict[str, _Numbers]:
     """Return the numbers of columns of times; those of the first rows only if these are all dates."""
-    numbers = {header: _Numbers() for header in headers}
-    with opened(place) as table:
-        names = [cell.strip() for cell in next(table, (1, []))[1]]
-        columns = [(names.index(header), numbers[header]) for header in headers]
-        for count, (line, row) in enumerate(table):
-            if count == LOOK and not any(column.any for _, column in columns):
-                break
-            for at, column in columns:
-                if at < len(row):
-                    column.add(line, row[at].strip())
-    return numbers
+    every = np.ones(len(records), bool)
+    begin = np.arange(len(records)) < LOOK
+    first = {name: _summary(records, name, begin) for name in names}
+    if not any(column.any for column in first.values()):
+        return first
+    return {name: _summary(records, name, every) for name in names}
 
 
-def _judged(place: Path, columns: Sequence[_Numbers], headers: Sequence[str]) -> tuple[Fraction, str, str]:
+def _summary(records: Records, name: str, rows: Flags) -> _Numbers:
+    """Sum up the numbers of some rows of a column; what is neither a number nor a date is told when it is read."""
+    found, begin = _Numbers(), 0
+    for block, places, which in records.cells[name].parts(rows):
+        values, left = np.zeros(len(places)), np.ones(len(places), bool)
+        compact = np.zeros(len(places), bool)
+        if block.packed is not None and len(places):
+            packed = block.packed[places]
+            numbers = decimals(packed)
+            values = np.where(numbers.known, numbers.digits / 10.0 ** numbers.after.astype(float), 0)
+            left = ~numbers.known & ~look_like_dates(packed)
+            compact = dates(packed, is_compact=True)[2] if found.is_compact else compact
+        for i in np.flatnonzero(left).tolist():
+            cell = block.text(int(places[i]))
+            values[i] = 0 if is_date(cell) else _number(cell)
+        counted = np.flatnonzero((values > 0) & (values < BEYOND))
+        if len(counted):
+            least = int(counted[np.argmin(values[counted])])
+            if values[least] < found.least:
+                found.least, found.cell = float(values[least]), block.text(int(places[least]))
+                found.line = int(records.lines[begin + int(np.argmax(which == least))])
+            found.most = max(found.most, float(values[counted].max()))
+            found.has_parts |= bool((values[counted] % 1 != 0).any())
+            unsure = counted[~compact[counted]] if found.is_compact else counted[:0]
+            found.is_compact &= all(compact_date(block.text(int(places[i]))) is not None for i in unsure)
+        begin += len(which)
+    return found
+
+
+def _judged(records: Records, columns: Sequence[_Numbers], headers: Sequence[str]) -> tuple[Fraction, str, str]:
     """Return the unit of numbers whose headers have none, the form that they have as dates, and both in words."""
     least, most = min(columns, key=lambda one: one.least), max(columns, key=lambda one: one.most)
     names = " and ".join(headers)
@@ -198,11 +212,11 @@ def _judged(place: Path, columns: Sequence[_Numbers], headers: Sequence[str]) ->
             )
         expected = f"expected a unit in the header: {headers[0]} (days) for dates of a spreadsheet, {headers[0]} (s)"
         numbers = f"numbers from {least.least:.0f} to {most.most:.0f} may be either"
-        fail(place, least.line, names, f"{expected} for seconds; {numbers}")
+        fail(records.place, least.line, names, f"{expected} for seconds; {numbers}")
     unit, prefix = next(((unit, prefix) for bound, unit, prefix in FINER if most.most >= bound), (SECOND, ""))
     if unit != SECOND and least.least < next(bound for bound, other, _ in FINER if other == unit):
         fail(
-            place,
+            records.place,
             least.line,
             names,
             f"expected times of one unit, or the unit in the header, such as {headers[0]} (ms), got {least.cell} "

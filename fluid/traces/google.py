@@ -6,24 +6,20 @@ tried on small files made by hand, not on the trace itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from fluid.traces.model import GOOGLE, GOOGLE_2019, MICROSECONDS, Outcome, Trace
-from fluid.traces.typed_table import (
-    ORDER,
-    Dropped,
-    NeverRanError,
-    Schema,
-    Tasks,
-    header,
-    one_of,
-    rows,
-    rows_without_header,
-    whole,
-)
+from fluid.traces.tasks import Integers, Tasks
+from theory.errors import InputError
+from theory.files.cells import nonnegative, one_of, whole
+from theory.files.columns import whole_numbers
+from theory.files.formats import AMOUNT, ORDER, WHOLE, Column, Format, Records, absent
 
 OPENS = 600 * MICROSECONDS
 """When the Google trace of 2011 opens: earlier events have the time 0."""
@@ -31,19 +27,50 @@ OPENS = 600 * MICROSECONDS
 AFTER = 2**63 - 1
 """The time of its events after its end."""
 
-TABLE: Schema = {
-    "attempt": whole,
-    "submit_us": whole,
-    "schedule_us": whole,
-    "end_us": whole,
-    "outcome": one_of({outcome.name.upper(): int(outcome) for outcome in Outcome}),
-    "priority": whole,
-    "cpu_req": str,
-    "mem_req": str,
-}
-"""Columns of the table that are read."""
+ATTEMPTS = Format(
+    "the table of attempts of Google 2011",
+    (
+        *(Column(name, WHOLE) for name in ("attempt", "submit_us", "schedule_us", "end_us", "priority")),
+        Column("outcome"),
+        Column("cpu", AMOUNT, ("cpu_req",)),
+        Column("memory", AMOUNT, ("mem_req",)),
+    ),
+    needed=("submit_us",),
+    drop={"never scheduled": absent("schedule_us"), "without a request": absent("cpu", "memory")},
+)
 
-_RESOURCES = ("cpu", "memory")
+OF_EVENTS = (
+    *(Column(name, WHOLE) for name in ("time", "priority")),
+    Column("cpu", AMOUNT, ("resource_request.cpus", "cpus", "cpu")),
+    Column("memory", AMOUNT, ("resource_request.memory", "memory")),
+)
+"""Columns that events of both years have."""
+
+EVENTS = Format(
+    "the original events of Google 2011",
+    (*OF_EVENTS, Column("job"), Column("task"), Column("event")),
+    header=("time", "missing", "job", "task", "machine", "event", "user", "class", "priority", "cpu", "memory", "disk",
+            "different machine"),
+)  # fmt: skip
+
+INSTANCE_EVENTS = Format(
+    "the instance events of Google 2019",
+    (
+        *OF_EVENTS,
+        Column("job", synonyms=("collection_id",)),
+        Column("task", synonyms=("instance_index",)),
+        Column("event", synonyms=("type",)),
+        Column("collection_type", optional=True),
+    ),
+    needed=("time", "type", "collection_id", "instance_index"),
+    derive={"priority": lambda found: found.integers("priority", found.rows, whole_numbers, _priority)},
+)
+
+
+def _priority(text: str) -> int:
+    return whole(text or "0")
+
+
 SUBMITTED, SCHEDULED = "submitted", "scheduled"
 
 _KINDS: dict[str, str | Outcome] = {
@@ -58,30 +85,6 @@ _KINDS: dict[str, str | Outcome] = {
     "8": "",
 }
 """Kinds of events of 2011 by their number; 7 and 8 are updates, which are ignored."""
-
-
-def _kind_of_event(text: str) -> str | Outcome:
-    if text not in _KINDS:
-        raise ValueError(f"expected a whole number from 0 to 8, got {text!r}")
-    return _KINDS[text]
-
-
-EVENTS: Schema = {
-    "time": whole,
-    "missing": str,
-    "job": str,
-    "task": str,
-    "machine": str,
-    "event": _kind_of_event,
-    "user": str,
-    "class": str,
-    "priority": whole,
-    "cpu": str,
-    "memory": str,
-    "disk": str,
-    "different machine": str,
-}
-"""Columns of an original file of events, which has no header."""
 
 
 def read_google_table(path: str | Path, *, strict: bool = False) -> Trace:
@@ -111,36 +114,155 @@ def read_google_table(path: str | Path, *, strict: bool = False) -> Trace:
     arrives at time 0 if not. Attempts that were never scheduled, or have no request, are dropped and counted.
     Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011.
     """
-    place = Path(path)
-    tasks = Tasks(place, _RESOURCES)
-    dropped, never = {"never scheduled": 0, "without a request": 0}, Dropped()
+    found = ATTEMPTS.read(path)
+    _refuse_back(found, "submit_us", " (by submission)")
+    submit = found["submit_us"]
+    values, codes = found.words("outcome", one_of({outcome.name.upper(): int(outcome) for outcome in Outcome}))
+    outcome = np.array([*values, 0], np.int64)[codes]
+    with_end = found.cells["end_us"].where(str.isdigit, found.rows)
+    last = int(found.read("end_us", with_end).max()) if with_end.any() else OPENS
+    left_out = found.leave_out(ATTEMPTS.drop)
+    is_open = (outcome == Outcome.censored) & found.is_absent("end_us")
+    end = np.where(is_open, last, found.read("end_us", found.rows & ~is_open))
+    rows = np.flatnonzero(found.rows)
+    columns = (submit, found["schedule_us"], end, outcome, found["attempt"])
+    attempts = Attempts(rows, *(values[rows] for values in columns))
+    return _trace(found, attempts, notes_of(left_out, last), GOOGLE, strict=strict)
+
+
+def _refuse_back(found: Records, name: str, why: str = "") -> None:
+    """Refuse times that go back."""
+    rows = np.flatnonzero(found.rows)
+    times = found[name][rows]
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        i = int(back[0])
+        problem = f"expected a time of at least {times[i]}{why}, got {times[i + 1]}"
+        found.fail(int(rows[i + 1]), name, problem)
+
+
+# ---- attempts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """Attempts of tasks: the row of their submission, when they were submitted, scheduled and ended, how, and which.
+
+    All are int64[n]; `schedule` is -1 where there was none.
+    """
+
+    row: Integers
+    submit: Integers
+    schedule: Integers
+    end: Integers
+    outcome: Integers
+    number: Integers
+
+    def only(self, chosen: Integers) -> Attempts:
+        """Return some of them."""
+        return Attempts(*(getattr(self, name)[chosen] for name in vars(self)))
+
+
+def _trace(
+    found: Records, attempts: Attempts, notes: Sequence[str], source: str, opens: int = OPENS, *, strict: bool
+) -> Trace:
+    """Return the attempts that were submitted, scheduled and ended in this order as a trace that opens at a time."""
+    is_such = (attempts.submit <= attempts.schedule) & (attempts.schedule <= attempts.end)
+    wrong = np.flatnonzero(~is_such)
+    if len(wrong):
+        i = int(wrong[np.argmin(attempts.row[wrong])])
+        times = f"{attempts.submit[i]}, {attempts.schedule[i]}, {attempts.end[i]}"
+        problem = f"expected submission <= schedule <= end, got {times}"
+        found.dropped.add(ORDER, len(wrong), (int(found.lines[attempts.row[i]]), "end", problem))
+    ran = attempts.only(np.flatnonzero(is_such))
+    found.dropped.refuse_many(found.place, len(ran.row), strict=strict)
+    found.rows = np.isin(np.arange(len(found)), ran.row)
+    present = (ran.submit < opens) & (ran.schedule <= opens)
+    tasks = Tasks(
+        np.where(present, -1, np.maximum(0, ran.submit - opens)),
+        np.where(present, np.maximum(0, ran.end - opens), ran.end - ran.schedule),
+        ran.outcome,
+        ran.number,
+        found["priority"][ran.row],
+        found.lines[ran.row],
+    )
+    for name in ("cpu", "memory"):
+        numbers, unit = found.amounts(name, nonnegative)
+        tasks.demand[name] = numbers[ran.row], unit
+    return tasks.trace(source, notes=[*found.notes, *notes, *found.dropped.notes], lines=not found.places)
+
+
+class Event(NamedTuple):
+    """What happened to a task: `what` is `SUBMITTED`, `SCHEDULED`, or how its stay ended."""
+
+    row: int
+    time: int
+    task: tuple[str, str]
+    what: str | Outcome
+
+
+def follow(events: Iterable[Event]) -> tuple[Attempts, int]:
+    """Turn events in the order of time into attempts, and return when the last event was.
+
+    Attempts that run then are censored. Of events other than submission, schedule and ends only the time counts.
+    """
+    closed: list[tuple[int, ...]] = []
+    open_attempts: dict[tuple[str, str], tuple[int, int, int]] = {}  # row, time and number of the submission
+    schedules: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}  # of the last attempt of each task
     last = 0
-    still = int(Outcome.censored)
-    attempts = list(rows(place, TABLE))
-    ends = max((int(text) for row in attempts if (text := row.text("end_us")).isdigit()), default=OPENS)
-    for row in attempts:
-        submit = row["submit_us"]
-        if submit < last:
-            row.fail("submit_us", f"expected a time of at least {last} (by submission), got {submit}")
-        last = submit
-        outcome = row["outcome"]
-        demand = (row.text("cpu_req"), row.text("mem_req"))
-        if not row.text("schedule_us"):
-            dropped["never scheduled"] += 1
-        elif not all(demand):
-            dropped["without a request"] += 1
-        else:
-            tasks.check_demand(row.line, demand)
-            schedule = row["schedule_us"]
-            end = ends if outcome == still and not row.text("end_us") else row["end_us"]
-            try:
-                arrival, stay = _stay(submit, schedule, end)
-            except NeverRanError as why:
-                never.add(row.line, why)
-                continue
-            tasks.add(row.line, arrival, stay, outcome, row["attempt"], row["priority"], demand)
-    never.refuse_many(place, len(tasks.line), strict=strict)
-    return tasks.trace(GOOGLE, notes=[*notes_of(dropped, ends), *never.notes])
+
+    def close(task: tuple[str, str], end: int, outcome: Outcome) -> None:
+        row, submit, number = open_attempts.pop(task)
+        closed.append((row, submit, schedules.pop(task, -1), end, outcome, number))
+
+    for row, time, task, what in events:
+        last = time
+        if what == SUBMITTED:
+            numbers[task] = numbers.get(task, -1) + 1
+            open_attempts[task] = row, time, numbers[task]
+            schedules.pop(task, None)
+        elif what == SCHEDULED and task in open_attempts:
+            schedules[task] = time
+        elif isinstance(what, Outcome) and task in open_attempts:
+            close(task, time, what)
+    for task in list(open_attempts):
+        close(task, last, Outcome.censored)
+    table = np.array(closed, np.int64).reshape(len(closed), 6)
+    return Attempts(*table.T), last
+
+
+def _trace_of_events(
+    found: Records, events: Sequence[Event], opens: int, source: str, more: Sequence[str] = (), *, strict: bool
+) -> Trace:
+    """Return the trace of events in the order of time; `more` are notes on what else was left out."""
+    attempts, last = follow(events)
+    found.rows = np.isin(np.arange(len(found)), [event.row for event in events if event.what == SUBMITTED])
+    found["priority"]  # all submissions are well formed
+    there = found.rows & ~absent("cpu", "memory")(found)
+    found.rows = there
+    for name in ("cpu", "memory"):
+        found.amounts(name, nonnegative)
+    scheduled, with_request = attempts.schedule >= 0, there[attempts.row]
+    left_out = {
+        "never scheduled": int((~scheduled).sum()),
+        "without a request": int((scheduled & ~with_request).sum()),
+    }
+    attempts = attempts.only(np.flatnonzero(scheduled & with_request))
+    notes = [*notes_of(left_out, last, opens), *more]
+    return _trace(found, attempts, notes, source, opens, strict=strict)
+
+
+def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:
+    """Return the notes on the attempts left out and on the time that the trace is seen."""
+    span = (ends - opens) / MICROSECONDS
+    return [
+        f"the trace is seen for {span:.2f} s; stays that end later are right-censored there",
+        *(f"{count:,} attempts {reason} dropped" for reason, count in dropped.items()),
+    ]
+
+
+# ---- events of 2011 --------------------------------------------------------------------------------------------------
 
 
 def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool = False) -> Trace:
@@ -149,7 +271,7 @@ def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool
     Parameters
     ----------
     paths : path or sequence of paths
-        CSV or gzip without header, with the 13 columns `EVENTS`.
+        CSV or gzip without header, with the 13 columns of `EVENTS`.
     strict : bool
         As for `read_google_table`.
 
@@ -164,110 +286,35 @@ def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool
     InputError
         A line that has not 13 fields, an unknown event, times that are negative or go back.
     """
-    files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
-    tasks = Tasks(files[0] if files else Path(), _RESOURCES)
-    never = Dropped()
-    dropped, last = follow(tasks, _events(files), OPENS, never)
-    never.refuse_many(tasks.path, len(tasks.line), strict=strict)
-    return tasks.trace(GOOGLE, notes=[*notes_of(dropped, last), *never.notes], lines=len(files) == 1)
+    files = [paths] if isinstance(paths, str | Path) else paths
+    if not files:
+        raise InputError("paths: expected at least one file")
+    found = EVENTS.read(*files)
+    found.rows = found["time"] != AFTER
+    _refuse_back(found, "time")
+    kinds, codes = found.words("event", _kind_of_event)
+    rows = np.flatnonzero(found.rows)
+    events = _events(found, rows, [kinds[i] for i in codes[rows].tolist()])
+    return _trace_of_events(found, events, OPENS, GOOGLE, strict=strict)
 
 
-class Event(NamedTuple):
-    """What happened to a task: `what` is `SUBMITTED`, `SCHEDULED`, or how its stay ended."""
-
-    place: Path
-    line: int
-    time: int
-    task: tuple[str, str]
-    what: str | Outcome
-    priority: int
-    demand: tuple[str, str]
-
-
-def _events(files: Sequence[Path]) -> Iterator[Event]:
-    """Give the events of original files, without those after the end of the trace."""
-    last = 0
-    for place in files:
-        for row in rows_without_header(place, EVENTS):
-            now = row["time"]
-            if now < last:
-                row.fail("time", f"expected a time of at least {last}, got {now}")
-            last = now if now != AFTER else last
-            what = row["event"]
-            if now != AFTER:
-                priority = row["priority"] if what == SUBMITTED else 0
-                task, demand = (row.text("job"), row.text("task")), (row.text("cpu"), row.text("memory"))
-                yield Event(place, row.line, now, task, what, priority, demand)
-
-
-def follow(tasks: Tasks, events: Iterator[Event], opens: int, never: Dropped) -> tuple[dict[str, int], int]:
-    """Turn events in the order of time into tasks, one an attempt; the trace opens at `opens`.
-
-    Attempts that end before they start are counted in `never`.
-
-    Returns the number of attempts that are left out, by reason, and when the trace ends: attempts that run then are
-    censored. Of events other than submission, schedule and ends only the time counts.
-    """
-    dropped = {"never scheduled": 0, "without a request": 0}
-    submissions: dict[tuple[str, str], Event] = {}  # of the attempts that wait or run
-    schedules: dict[tuple[str, str], int] = {}
-    numbers: dict[tuple[str, str], int] = {}  # of the last attempt of each task
-    last = 0
-
-    def close(task: tuple[str, str], end: int, outcome: Outcome) -> None:
-        submission, schedule = submissions.pop(task), schedules.pop(task, None)
-        if schedule is None:
-            dropped["never scheduled"] += 1
-        elif not all(submission.demand):
-            dropped["without a request"] += 1
-        else:
-            try:
-                arrival, stay = _stay(submission.time, schedule, end, opens)
-            except NeverRanError as why:
-                never.add(submission.line, why)
-                return
-            tasks.add(submission.line, arrival, stay, outcome, numbers[task], submission.priority, submission.demand)
-
-    for event in events:
-        tasks.path, last = event.place, event.time
-        if event.what == SUBMITTED:
-            numbers[event.task] = numbers.get(event.task, -1) + 1
-            if all(event.demand):
-                tasks.check_demand(event.line, event.demand)
-            submissions[event.task] = event
-            schedules.pop(event.task, None)
-        elif event.what == SCHEDULED and event.task in submissions:
-            schedules[event.task] = event.time
-        elif isinstance(event.what, Outcome) and event.task in submissions:
-            close(event.task, event.time, event.what)
-    for task in list(submissions):
-        close(task, last, Outcome.censored)
-    return dropped, last
-
-
-def _stay(submit: int, schedule: int, end: int, opens: int = OPENS) -> tuple[int, int]:
-    """Return arrival and duration after the trace opens."""
-    if not submit <= schedule <= end:
-        problem = f"expected submission <= schedule <= end, got {submit}, {schedule}, {end}"
-        raise NeverRanError(ORDER, "end", problem)
-    if submit < opens and schedule <= opens:
-        return -1, max(0, end - opens)
-    return max(0, submit - opens), end - schedule
-
-
-def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:
-    """Return the notes on the attempts left out and on the time that the trace is seen."""
-    span = (ends - opens) / MICROSECONDS
+def _events(found: Records, rows: Integers, kinds: Iterable[str | Outcome]) -> list[Event]:
+    """Return the events in some rows, in their order."""
+    (jobs, job), (tasks, task) = (found.words(name, str) for name in ("job", "task"))
+    columns = (values[rows].tolist() for values in (found["time"], job, task))
     return [
-        f"the trace is seen for {span:.2f} s; stays that end later are right-censored there",
-        *(f"{count:,} attempts {reason} dropped" for reason, count in dropped.items()),
+        Event(row, time, (jobs[i], tasks[k]), kind)
+        for row, time, i, k, kind in zip(rows.tolist(), *columns, kinds, strict=True)
     ]
 
 
-# ---- 2019 ------------------------------------------------------------------------------------------------------------
+def _kind_of_event(text: str) -> str | Outcome:
+    if text not in _KINDS:
+        raise ValueError(f"expected a whole number from 0 to 8, got {text!r}")
+    return _KINDS[text]
 
-REQUESTS = (("resource_request.cpus", "resource_request.memory"), ("cpus", "memory"))
-"""What the two resources of a request are called: nested records flattened, or plain columns."""
+
+# ---- 2019 ------------------------------------------------------------------------------------------------------------
 
 TYPES: dict[str, str | Outcome] = {
     "SUBMIT": SUBMITTED,
@@ -294,10 +341,6 @@ def _number_of_type(text: str) -> int:
     if text.upper() not in TYPES:
         raise ValueError(f"expected a whole number from 0 to {len(TYPES) - 1} or a name, got {text!r}")
     return _NUMBERED.index(text.upper())
-
-
-INSTANCE_EVENTS: Schema = {"time": whole, "type": _number_of_type, "collection_id": str, "instance_index": str}
-"""Columns of the instance events of 2019 that no other format has together."""
 
 
 def read_google_2019(path: str | Path, *, strict: bool = False) -> Trace:
@@ -328,31 +371,20 @@ def read_google_2019(path: str | Path, *, strict: bool = False) -> Trace:
     Events are sorted by time, as the published files are not. Events at time 0 came before the trace opens, which is
     taken to be at the first later event; the greatest time of all stands for events after its end.
     """
-    place = Path(path)
-    columns = header(place)
-    cpu, memory = next((pair for pair in REQUESTS if set(pair) <= set(columns)), REQUESTS[0])
-    schema: Schema = {**INSTANCE_EVENTS, "priority": lambda text: whole(text or "0"), cpu: str, memory: str}
-    if "collection_type" in columns:
-        schema = {**schema, "collection_type": str}
-    tasks = Tasks(place, _RESOURCES)
-    events: list[tuple[int, Event]] = []
-    allocs = 0
-    for row in rows(place, schema):
-        now, kind = row["time"], row["type"]
-        what = TYPES[_NUMBERED[kind]]
-        if "collection_type" in schema and row["collection_type"] in ("1", "ALLOC_SET"):
-            allocs += what == SUBMITTED
-        elif now != AFTER:
-            priority = row["priority"] if what == SUBMITTED else 0
-            task, demand = (row["collection_id"], row["instance_index"]), (row[cpu], row[memory])
-            events.append((kind, Event(place, row.line, now, task, what, priority, demand)))
-    events.sort(key=lambda one: one[1].time)
-    opens = next((event.time for _, event in events if event.time > 0), 0)
-    never = Dropped()
-    dropped, last = follow(tasks, _ordered(events), opens, never)
-    never.refuse_many(place, len(tasks.line), strict=strict)
-    notes = [*notes_of(dropped, last, opens), f"{allocs:,} submissions of alloc instances dropped", *never.notes]
-    return tasks.trace(GOOGLE_2019, notes=notes)
+    found = INSTANCE_EVENTS.read(path)
+    kinds, codes = found.words("event", _number_of_type)
+    kind, time = np.array(kinds, np.int64)[codes], found["time"]
+    allocs = np.zeros(len(found), bool)
+    if "collection_type" in found:
+        allocs = found.cells["collection_type"].where(lambda cell: cell in ("1", "ALLOC_SET"), found.rows)
+    rows = np.flatnonzero(~allocs & (time != AFTER))
+    rows = rows[np.argsort(time[rows], kind="stable")]
+    numbers = kind[rows].tolist()
+    events = _events(found, rows, [TYPES[_NUMBERED[number]] for number in numbers])
+    opens = next((event.time for event in events if event.time > 0), 0)
+    more = [f"{int((allocs & (kind == 0)).sum()):,} submissions of alloc instances dropped"]
+    in_order = list(_ordered(list(zip(numbers, events, strict=True))))
+    return _trace_of_events(found, in_order, opens, GOOGLE_2019, more, strict=strict)
 
 
 def _ordered(events: list[tuple[int, Event]]) -> Iterator[Event]:
@@ -371,8 +403,3 @@ def _ordered(events: list[tuple[int, Event]]) -> Iterator[Event]:
             elif isinstance(event.what, Outcome):
                 there.discard(event.task)
             yield event
-
-
-def is_google_2019(first: list[str]) -> bool:
-    """Return whether a header is that of instance events of 2019."""
-    return set(INSTANCE_EVENTS) <= set(first)

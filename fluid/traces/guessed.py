@@ -8,80 +8,49 @@ is the number of VMs of a row, and ``state`` may say that it never ran; a note n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from fluid.traces.clocks import Clock, clock_of
-from fluid.traces.mapped import Columns, read_mapped
+from fluid.traces.mapped import QUANTITIES, Columns, specified, trace_of
 from fluid.traces.model import Doubt, Trace
-from fluid.traces.typed_table import ABSENT, fail, opened
 from theory.errors import InputError
-from theory.files.headers import COUNT, RESOURCES, TYPE, columns_by_meaning, factor_of
+from theory.files.cells import is_absent
+from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records
+from theory.files.headers import COUNT, RESOURCES, TIME, TYPE, columns_by_meaning, factor_of
+from theory.files.table import Table, opened
 from theory.numbers import text
 
 CREATED = (
-    "created_at",
-    "created",
-    "creation_time",
-    "create_time",
-    "creation_timestamp",
-    "creation_date",
-    "created_time",
-    "submit_time",
-    "submitted_at",
-    "submitted_time",
-    "submission_time",
-    "submitted",
-    "submit",
-    "queued_at",
-    "arrival_time",
-    "arrival",
-    "requested_at",
-    "launch_time",
-    "launched_at",
-    "time",
-    "timestamp",
-)
+    "created_at", "created", "creation_time", "create_time", "creation_timestamp", "creation_date", "created_time",
+    "submit_time", "submitted_at", "submitted_time", "submission_time", "submitted", "submit", "queued_at",
+    "arrival_time", "arrival", "requested_at", "launch_time", "launched_at", "time", "timestamp",
+)  # fmt: skip
 STARTED = ("start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time")
 ENDED = (
-    "deleted_at",
-    "deleted",
-    "deletion_time",
-    "deletion_timestamp",
-    "deleted_time",
-    "delete_time",
-    "end",
-    "end_time",
-    "ended_at",
-    "ended",
-    "end_date",
-    "finish_time",
-    "finished_time",
-    "finished_at",
-    "finished",
-    "terminated_at",
-    "termination_time",
-    "stopped_at",
-    "stop_time",
-    "stop",
-)
+    "deleted_at", "deleted", "deletion_time", "deletion_timestamp", "deleted_time", "delete_time", "end",
+    "end_time", "ended_at", "ended", "end_date", "finish_time", "finished_time", "finished_at", "finished",
+    "terminated_at", "termination_time", "stopped_at", "stop_time", "stop",
+)  # fmt: skip
 STAYED = ("duration", "lifetime", "runtime", "run_time", "elapsed", "uptime")
-
 STATE = ("state", "status", "job_state", "job_status", "task_status", "vm_state", "vm_status", "phase")
-
 IDS = ("id", "vm_id", "vmid", "instance_id", "server_id", "uuid", "vm_uuid", "instance_uuid")
 
-MEANINGS = {
-    "created": CREATED,
-    "started": STARTED,
-    "end": ENDED,
-    "duration": STAYED,
-    "type": TYPE,
-    "count": COUNT,
-    "state": STATE,
-    **RESOURCES,
-}
+GUESSED = Format(
+    "a log with common headers",
+    (
+        Column("created", MOMENT, CREATED),
+        Column("started", MOMENT, STARTED),
+        Column("end", MOMENT, ENDED),
+        Column("duration", DURATION, STAYED),
+        Column("type", WORD, TYPE),
+        Column("count", WHOLE, COUNT),
+        Column("state", WORD, STATE),
+        *(Column(name, AMOUNT, headers) for name, headers in RESOURCES.items()),
+    ),
+)
 
 TIMES = ("time", "start", "end", "duration")
 """Names of `Columns` that are times."""
@@ -102,19 +71,41 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
     InputError
         A table without a column for arrivals, for ends or durations, or for types or resources.
     """
-    place = Path(path)
-    with opened(place) as table:
-        first, header = next(table, (1, []))
-    header = [cell.strip() for cell in header]
-    chosen = columns_by_meaning(header, MEANINGS)
-    named = _named(place, first, header, chosen)
-    for name in RESOURCES:
-        if name in named:
-            refuse_unknown_unit(place, first, name, named[name])
-    clock = clock_of(place, first, {name: cell for name, cell in named.items() if name in TIMES})
-    ids = columns_by_meaning([cell for cell in header if cell not in named.values()], {"id": IDS})
-    columns = guessed_columns(named, clock, unread=tuple(ids.values()))
+    with opened(path) as table:
+        found = _guessed(table)
+    columns = found[1]
     return columns, in_words(columns)
+
+
+def _guessed(table: Table) -> tuple[Records, Columns]:
+    """Read a log whose columns are guessed."""
+    named = _named(table, GUESSED.bind(table.header))
+    ids = columns_by_meaning([cell for cell in table.header if cell not in named.values()], {"id": IDS})
+    return read_named(table, named, ids)
+
+
+def read_named(table: Table, named: Mapping[str, str], others: Mapping[str, str]) -> tuple[Records, Columns]:
+    """Read the columns of a log, by the names of `Columns`, and `others`; units are those of their headers."""
+    table.expect_columns(list(named.values()))
+    for name in named:
+        if name not in QUANTITIES:
+            refuse_unknown_unit(table.place, table.first, name, named[name])
+    wanted = [Column(name, QUANTITIES.get(name, AMOUNT)) for name in (*named, *others)]
+    found = records(table, wanted, {**named, **others})
+    _refuse_units(found, [name for name in named if name in TIMES])
+    columns = guessed_columns(named, clock_of(found, [name for name in named if name in TIMES]), tuple(others.values()))
+    found.columns |= {column.name: column for column in specified(columns)}
+    return found, columns
+
+
+def _refuse_units(found: Records, names: Sequence[str]) -> None:
+    """Refuse a second row of the header, which has the units of the columns."""
+    units = [found.text(name, 0).strip("()[]") for name in names] if len(found) else []
+    if units and all(unit.lower() in TIME.units for unit in units):
+        example = f"{found.headers[names[0]]} ({units[0]})"
+        found.fail(
+            0, names[0], f"expected a row of the table, found units: they stand in the header, such as {example}"
+        )
 
 
 def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:
@@ -125,7 +116,7 @@ def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:
         raise InputError(f"{place}:{line}: {error}") from error
 
 
-def guessed_columns(named: Mapping[str, str], clock: Clock, *, unread: tuple[str, ...] = ()) -> Columns:
+def guessed_columns(named: Mapping[str, str], clock: Clock, unread: tuple[str, ...] = ()) -> Columns:
     """Return columns whose units are those of their headers, with times as `clock` says; all rows are kept."""
     return Columns(
         tuple(named.items()),
@@ -139,14 +130,16 @@ def guessed_columns(named: Mapping[str, str], clock: Clock, *, unread: tuple[str
     )
 
 
-def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) -> dict[str, str]:
+def _named(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
     """Return the columns by the names of `Columns`; a table in which one is missing is refused."""
-    seen = ", ".join(header)[:120] or "no columns"
-    if len(header) == 1 and any(sign in header[0] for sign in ";\t|"):
-        fail(place, line, "", f"expected columns with commas between them, found {seen!r}")
+
+    def refuse(expected: str) -> NoReturn:
+        seen = ", ".join(table.header)[:120] or "no columns"
+        table.fail(table.first, "", f"expected {expected}; found {seen}")
+
     arrival = chosen.get("created", chosen.get("started"))
     if arrival is None:
-        fail(place, line, "", f"expected a column for when each VM came, such as created_at or start; found {seen}")
+        refuse("a column for when each VM came, such as created_at or start")
     named = {"time": arrival}
     if "end" in chosen:
         named |= {"start": chosen["started"]} if "created" in chosen and "started" in chosen else {}
@@ -154,15 +147,13 @@ def _named(place: Path, line: int, header: list[str], chosen: dict[str, str]) ->
     elif "duration" in chosen:
         named["duration"] = chosen["duration"]
     else:
-        fail(place, line, "", f"expected a column deleted_at, end or duration; found {seen}")
+        refuse("a column deleted_at, end or duration")
     named |= {name: chosen[name] for name in ("count", "state") if name in chosen}
     if "type" in chosen:
         return named | {"type": chosen["type"]}
     resources = {name: chosen[name] for name in RESOURCES if name in chosen}
     if not resources:
-        fail(
-            place, line, "", f"expected a column of types, such as VM Size, or of resources, such as vCPU; found {seen}"
-        )
+        refuse("a column of types, such as VM Size, or of resources, such as vCPU")
     return named | resources
 
 
@@ -182,28 +173,22 @@ def read_guessed(path: str | Path, *, drop_open: bool = False, strict: bool = Fa
     With `drop_open`, rows without an end are dropped; otherwise they run on to the end of the log. With `strict`, rows
     that never ran are refused.
     """
-    columns, guess = guess_columns(path)
+    with opened(path) as table:
+        found, columns = _guessed(table)
+    guess = in_words(columns)
     try:
-        trace = read_mapped(path, replace(columns, keeps_open=not drop_open), strict=strict)
+        trace = trace_of(found, replace(columns, keeps_open=not drop_open), strict=strict)
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from error
     doubts = [note for note in trace.notes if isinstance(note, Doubt)]
     others = [note for note in trace.notes if not isinstance(note, Doubt)]
-    return replace(trace, notes=(*doubts, guess, *others, *_note_on_repeated(Path(path))))
+    return replace(trace, notes=(*doubts, guess, *others, *_note_on_repeated(found)))
 
 
-def _note_on_repeated(place: Path) -> list[str]:
+def _note_on_repeated(found: Records) -> Sequence[str]:
     """Return a note on rows whose id an earlier row has, where a column has ids: a VM that began again, or a copy."""
-    with opened(place) as table:
-        header = [cell.strip() for cell in next(table, (1, []))[1]]
-        column = columns_by_meaning(header, {"id": IDS}).get("id")
-        if column is None:
-            return []
-        at, seen, repeated = header.index(column), set(ABSENT), 0
-        for _, row in table:
-            repeated += row[at] in seen and row[at].strip().lower() not in ABSENT
-            seen.add(row[at])
+    repeated = found.cells["id"].repeated(is_absent) if "id" in found else 0
     if not repeated:
         return []
     words = "row has" if repeated == 1 else "rows have"
-    return [f"{repeated:,} {words} the {column} of an earlier row: each counts as a VM"]
+    return [f"{repeated:,} {words} the {found.headers['id']} of an earlier row: each counts as a VM"]

@@ -21,38 +21,23 @@ is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, Trace
-from fluid.traces.typed_table import (
-    ABSENT,
-    EPOCH,
-    NUMBERS,
-    ORDER,
-    ZONED,
-    Dropped,
-    Moments,
-    NeverRanError,
-    Row,
-    Schema,
-    Tasks,
-    fail,
-    header,
-    number_of,
-    rows,
-    ticks,
-    whole,
-)
-from theory.errors import InputError
+from fluid.traces.tasks import Tasks
+from theory.files.cells import EPOCH, NUMBERS, ZONED, is_absent, nonnegative, whole
+from theory.files.columns import Flags, Integers, whole_numbers
 from theory.files.document import Fields
+from theory.files.formats import AMOUNT, DURATION, MOMENT, ORDER, WHOLE, WORD, Column, Records, Times, records
 from theory.files.headers import Amounts, factor_of, unit_of, unused_columns
-from theory.numbers import text
+from theory.files.table import fail, opened
+from theory.numbers import many, text
 
 KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority", "count", "state")
 """Names that are no resources."""
@@ -66,17 +51,19 @@ FARTHEST = 10**11 * MICROSECONDS
 MOST_TASKS = 10_000_000
 """Most tasks that the rows of a table stand for."""
 
-OPEN = 2**62
-"""More than every time: a duration of a start less it has no end yet."""
-
 FAR = 10
 """A stay of this many times the log puts its columns, or their units, in doubt."""
 
 NEVER_RAN = frozenset({"pending", "queued", "waiting", "rejected", "refused", "denied", "unschedulable", "not_started"})
 """States, in lower case, of rows that never ran."""
 
-NO_DATE = ("0001-01-01", "0000-00-00")
-"""How dates begin that programs write for none."""
+QUANTITIES = {
+    **dict.fromkeys(("time", "start", "end"), MOMENT),
+    "duration": DURATION,
+    **dict.fromkeys(("attempt", "priority", "count"), WHOLE),
+    **dict.fromkeys(("type", "outcome", "state"), WORD),
+}
+"""Quantities of the columns of `KNOWN`; every other is an amount."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +85,7 @@ class Columns:
     is_guessed : bool
         Whether resources have the units that their headers and cells say; otherwise numbers are taken as they are.
     written : str
-        How times are written that are numbers and dates (`fluid.traces.typed_table.Moments`).
+        How times are written that are numbers and dates (`theory.files.formats.Times`).
     assumed : str
         What was assumed of the units of times, in words.
     apart : bool
@@ -169,7 +156,7 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
     Parameters
     ----------
     path : str or Path
-        CSV, JSON lines or Parquet (`fluid.traces.typed_table`); rows in any order.
+        CSV, JSON lines or Parquet (`theory.files.table`); rows in any order.
     columns : Columns
     strict : bool
         Whether rows that never ran are refused, rather than dropped and counted.
@@ -187,89 +174,204 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
         A column that is missing, fields that are no numbers, an unknown outcome, a table most rows of which end before
         they start: each names file, line and column.
     """
-    place, column = Path(path), dict(columns.column)
-    _refuse_other_unit(place, columns)
-    moments = Moments(columns.unit, columns.written)
-    amounts = {name: Amounts(name, column[name]) for name in columns.resources if columns.is_guessed}
-    read = _rows_of(place, columns, moments, amounts)
-    tasks, dropped = read.tasks, read.dropped
-    _drop_times_of_zero(tasks, dropped, column["time"])
-    dropped.refuse_many(place, len(tasks.line), strict=strict)
-    if not tasks.line:
-        fail(place, 1, "", "expected tasks below the header, found none with an end")
-    if sum(tasks.copies) > MOST_TASKS:
-        fail(place, 1, column["count"], f"expected at most {MOST_TASKS:,} in all, got {sum(tasks.copies):,}")
-    open_ended = [i for i, stay in enumerate(tasks.duration) if stay < 0]
-    for i in open_ended:
-        tasks.duration[i] = read.last - (tasks.duration[i] + OPEN)
+    with opened(path) as table:
+        table.expect_columns([cell for _, cell in columns.column])
+        _refuse_other_unit(table.place, columns)
+        found = records(table, specified(columns), dict(columns.column))
+    return trace_of(found, columns, strict=strict)
+
+
+def specified(columns: Columns) -> list[Column]:
+    """Return the columns as those of a format."""
+    scale = dict(columns.scale)
+    return [
+        Column(name, QUANTITIES.get(name, AMOUNT), unit=scale.get(name, columns.unit)) for name, _ in columns.column
+    ]
+
+
+def trace_of(found: Records, columns: Columns, *, strict: bool) -> Trace:
+    """Return the tasks that the rows of a table are (see `read_mapped`)."""
+    place, dropped = found.place, found.dropped
+    found.times = Times(columns.written)
+    copies, arrival, begun, stay = _times(found)
+    outcome = _outcomes(found, columns, stay < 0)
+    no_end = found.rows & (stay < 0) & (outcome != Outcome.censored)
+    found.rows = found.rows & ~no_end
+    last = int((begun + np.maximum(stay, 0))[found.rows].max(initial=0))
+    _drop_times_of_zero(found, arrival)
+    dropped.refuse_many(place, int(found.rows.sum()), strict=strict)
+    if not found.rows.any():
+        fail(place, found.first, "", "expected tasks below the header, found none with an end")
+    is_open = found.rows & (stay < 0)
+    amounts = {name: Amounts(name, found.headers[name]) for name in columns.resources if columns.is_guessed}
+    tasks, labels = _tasks(found, columns, amounts, arrival, np.where(is_open, last - begun, stay), outcome)
+    tasks.copies = copies[found.rows] if "count" in found else None
+    if tasks.copies is not None and tasks.copies.sum(dtype=float) > MOST_TASKS:
+        total = sum(tasks.copies.tolist())
+        fail(place, found.first, found.headers["count"], f"expected at most {MOST_TASKS:,} in all, got {total:,}")
     first = tasks.begin_at_first_arrival()
     if first >= FARTHEST and not columns.is_guessed:
         expected = 'expected times before the year 5138, or their unit, such as unit = "1/1000", beside columns'
-        fail(place, 1, column["time"], f"{expected}: the first is {_shown(first, moments)}")
-    doubts, others = _doubts(place, tasks, columns)
+        problem = f"{expected}: the first is {_shown(first, found.times)}"
+        fail(place, found.first, found.headers["time"], problem)
+    doubts, others = _doubts(found, tasks, columns)
     notes = [
         *doubts,
-        *unused_columns(header(place), [*column.values(), *columns.unread]),
-        *_notes_of_rows(tasks, columns, read.states),
+        *found.notes,
+        *unused_columns(found.header, [*found.headers.values(), *columns.unread]),
+        *_notes_of_rows(found, tasks),
         *dropped.notes,
-        *([f"the first arrival, {_shown(first, moments)}, is time 0"] if first else []),
-        *([f"{number_of(read.without_end, 'row')} without an end dropped"] if read.without_end else []),
-        *_open_note(len(open_ended), keeps_open=columns.keeps_open),
+        *([f"the first arrival, {_shown(first, found.times)}, is time 0"] if first else []),
+        *([f"{many(int(no_end.sum()), 'row')} without an end dropped"] if no_end.any() else []),
+        *_open_note(int(is_open.sum()), keeps_open=columns.keeps_open),
         *(note for reader in amounts.values() for note in reader.notes),
         *others,
     ]
-    trace = tasks.trace(PLAIN, tuple(read.labels), notes, unordered=True)
-    is_dated = moments.form not in ("", NUMBERS) or first >= SINCE_1970
+    trace = tasks.trace(PLAIN, labels, notes, unordered=True)
+    is_dated = found.times.form not in ("", NUMBERS) or first >= SINCE_1970
     begins = first if is_dated else None
-    return replace(trace, priorities="priority" in column, begins=begins, header=column.get("type", "type"))
+    return replace(trace, priorities="priority" in found, begins=begins, header=found.headers.get("type", "type"))
 
 
-@dataclass
-class _Rows:
-    """What was read of a table: tasks, whose durations are negative where they are not over (`OPEN`), and the rest."""
+def _tasks(
+    found: Records,
+    columns: Columns,
+    amounts: Mapping[str, Amounts],
+    arrival: Integers,
+    stay: Integers,
+    outcome: Integers,
+) -> tuple[Tasks, list[str]]:
+    """Return the tasks of the rows that are left, and the names of their types."""
+    rows, demand = found.rows, {}
+    labels: list[str] = []
+    label = attempt = np.zeros(len(found), np.int64)
+    for name in columns.resources:
+        numbers, unit = found.amounts(name, amounts.get(name, lambda cell: nonnegative(cell or "0")))
+        demand[name] = numbers, unit
+    if demand:
+        none = np.logical_and.reduce([numbers == 0 for numbers, _ in demand.values()])
+        if (none & rows).any():
+            found.fail(int(np.argmax(none & rows)), columns.resources[0], "expected at least one positive demand")
+    if "type" in found:
+        labels, label = found.words("type", _name_of_type)
+    elif "priority" in found:
+        label = found["priority"]
+    if "attempt" in found:
+        attempt = found.integers("attempt", rows, whole_numbers, lambda cell: whole(cell or "0"))
+    arrival, stay, outcome = arrival[rows], stay[rows], outcome[rows]
+    tasks = Tasks(arrival, stay, outcome, attempt[rows], label[rows], found.lines[rows])
+    tasks.demand = {name: (numbers[rows], unit) for name, (numbers, unit) in demand.items()}
+    return tasks, labels
 
-    tasks: Tasks
-    labels: dict[str, int] = field(default_factory=dict)
-    states: dict[str, int] = field(default_factory=dict)  # of rows that ran
-    dropped: Dropped = field(default_factory=Dropped)
-    without_end: int = 0  # rows that are dropped for it
-    last: int = 0  # the last moment of all
+
+# ---- rows that never ran ---------------------------------------------------------------------------------------------
 
 
-def _rows_of(place: Path, columns: Columns, moments: Moments, amounts: Mapping[str, Amounts]) -> _Rows:
-    """Read the rows of a table, by the columns and by how amounts are read."""
-    column = dict(columns.column)
-    read = _Rows(Tasks(place, columns.resources))
-    tasks, labels = read.tasks, read.labels
-    for row in rows(place, _schema(columns, moments, amounts), column):
-        try:
-            state = row["state"] if "state" in column else ""
-            arrival, begun, duration = _times(row, column)
-            copies = _copies(row, column) if "count" in column else 1
-        except NeverRanError as why:
-            read.dropped.add(row.line, why)
-            continue
-        ended = Outcome.censored if duration is None and columns.keeps_open else Outcome.finish
-        outcome = row["outcome"] if "outcome" in column else ended
-        if duration is None and outcome is not Outcome.censored:
-            read.without_end += 1
-            continue
-        demand = tuple(row[name] for name in columns.resources)
-        tasks.check_demand(row.line, demand)
-        if demand and not any(tasks.numbers[amount] for amount in demand):
-            row.fail(columns.resources[0], "expected at least one positive demand")
-        stay = begun - OPEN if duration is None else duration
-        read.last = max(read.last, begun + (duration or 0))
-        label = labels.setdefault(row["type"], len(labels)) if "type" in column else 0
-        if "priority" in column:
-            label = row["priority"]
-        attempt = row["attempt"] if "attempt" in column else 0
-        tasks.add(row.line, arrival, stay, outcome, attempt, label, demand)
-        if "count" in column:
-            tasks.copies.append(copies)
-        if "state" in column:
-            read.states[state] = read.states.get(state, 0) + 1
-    return read
+def _times(found: Records) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return copies, arrivals, starts and stays of the rows that ran, -1 for a stay without an end; drop the others."""
+    if "state" in found:
+        _drop_states(found)
+    _drop_minus_one(found, "time")
+    _drop_absent(found, "time")
+    arrival = begun = found["time"]
+    if "duration" in found:
+        _drop_minus_one(found, "duration")
+        stay = _stays(found)
+    else:
+        _drop_minus_one(found, "end")
+        if "start" in found:
+            _drop_minus_one(found, "start")
+            _drop_absent(found, "start")
+            begun = found["start"]
+        is_open = found.cells["end"].where(is_absent, found.rows, is_no_number=True)
+        end = found.read("end", found.rows & ~is_open)
+        found.drop(
+            (arrival > begun) | ((begun > end) & ~is_open),
+            ORDER,
+            "end",
+            lambda row: f"expected arrival <= start <= end, got {found.text('end', row)!r}",
+        )
+        stay = np.where(is_open, -1, end - begun)
+    copies = np.ones(len(found), np.int64)
+    if "count" in found:
+        read = lambda cell: whole(cell.removesuffix(".0"))  # noqa: E731
+        copies = found.integers("count", found.rows, whole_numbers, read)
+        found.drop(copies == 0, f"with 0 for {found.headers['count']}", "count", "expected at least 1, got 0")
+    return copies, arrival, begun, stay
+
+
+def _stays(found: Records) -> Integers:
+    """Return durations, -1 where there is none; rows with another negative number are dropped."""
+    is_open = found.cells["duration"].where(is_absent, found.rows, is_no_number=True)
+    found.drop(
+        found.cells["duration"].where(_is_negative, found.rows, is_no_number=True),
+        ORDER,
+        "duration",
+        lambda row: f"expected a number of at least 0, got {found.text('duration', row)[:40]!r}",
+    )
+    return np.where(is_open, -1, found.read("duration", found.rows & ~is_open))
+
+
+def _is_negative(cell: str) -> bool:
+    return cell.startswith("-") and cell[1:].replace(".", "", 1).isdigit()
+
+
+def _drop_states(found: Records) -> None:
+    words, codes = found.words("state", str)
+    for i, word in enumerate(words):
+        if word.lower().replace(" ", "_") in NEVER_RAN:
+            problem = f"expected the state of a row that ran, got {word!r}"
+            found.drop(codes == i, f"with {found.headers['state']} {word}", "state", problem)
+
+
+def _drop_minus_one(found: Records, name: str) -> None:
+    which = found.cells[name].where(lambda cell: cell in ("-1", "-1.0"), found.rows, is_no_number=True)
+    found.drop(which, f"with -1 for {found.headers[name]}", name, "expected a number of at least 0, got '-1'")
+
+
+def _drop_absent(found: Records, name: str) -> None:
+    def problem(row: int) -> str:
+        cell = found.text(name, row)
+        words = f"{cell[:40]!r}" if cell else "an empty cell"
+        return f"expected a time such as 2026-05-01T12:00:00Z, got {words}"
+
+    which = found.cells[name].where(is_absent, found.rows, is_no_number=True)
+    found.drop(which, f"without {found.headers[name]}", name, problem)
+
+
+def _drop_times_of_zero(found: Records, arrival: Integers) -> None:
+    """Drop rows that arrive at 0 in a table whose other times are dates, or counted from 1970."""
+    others = int(arrival[found.rows & (arrival > 0)].min(initial=2**62))
+    if SINCE_1970 <= others < 2**62:
+        problem = "expected a time as in the other rows, which are dates, got 0"
+        found.drop(arrival == 0, f"with 0 for {found.headers['time']}", "time", problem)
+
+
+def _outcomes(found: Records, columns: Columns, is_open: Flags) -> Integers:
+    """Return how each stay ended, by the words of the table or by whether it has an end."""
+    if "outcome" not in found:
+        ended = Outcome.censored if columns.keeps_open else Outcome.finish
+        return np.where(is_open, ended, Outcome.finish).astype(np.int64)
+    words = {one.name: one for one in Outcome} | dict(columns.outcomes)
+
+    def outcome_of(word: str) -> Outcome:
+        outcome = words.get(word, words.get(word.lower())) if word else Outcome.censored
+        if outcome is None:
+            expected = f"expected one of {', '.join(words)} (others: arrivals = {{ outcomes = {{ ... }} }})"
+            raise ValueError(f"{expected}, got {word[:40]!r}")
+        return outcome
+
+    values, codes = found.words("outcome", outcome_of)
+    return np.array([*values, Outcome.finish], np.int64)[codes]
+
+
+def _name_of_type(cell: str) -> str:
+    if not cell:
+        raise ValueError("expected the name of a type, got an empty cell")
+    return cell
+
+
+# ---- what is said ----------------------------------------------------------------------------------------------------
 
 
 def _refuse_other_unit(place: Path, columns: Columns) -> None:
@@ -284,33 +386,19 @@ def _refuse_other_unit(place: Path, columns: Columns) -> None:
                 fail(place, 1, cell, f"{expected}, got {text(columns.unit)} s")
 
 
-def _drop_times_of_zero(tasks: Tasks, dropped: Dropped, column: str) -> None:
-    """Drop rows that arrive at 0 in a table whose other times are dates, or counted from 1970."""
-    others = min((time for time in tasks.arrival if time > 0), default=0)
-    if 0 not in tasks.arrival or others < SINCE_1970:
-        return
-    keep = [i for i, time in enumerate(tasks.arrival) if time != 0]
-    problem = "expected a time as in the other rows, which are dates, got 0"
-    for line, time in zip(tasks.line, tasks.arrival, strict=True):
-        if time == 0:
-            dropped.add(line, NeverRanError(f"with 0 for {column}", column, problem))
-    for name in ("line", "arrival", "duration", "outcome", "attempt", "label", "demand", "copies"):
-        values = getattr(tasks, name)
-        setattr(tasks, name, [values[i] for i in keep] if values else values)
-
-
-def _notes_of_rows(tasks: Tasks, columns: Columns, states: Mapping[str, int]) -> list[str]:
+def _notes_of_rows(found: Records, tasks: Tasks) -> list[str]:
     """Return the notes on rows that stand for several tasks, and on states that are taken for rows that ran."""
-    column, notes = dict(columns.column), []
-    if tasks.copies:
-        notes.append(
-            f"each row counts as {column['count']} says: {sum(tasks.copies):,} in {number_of(len(tasks.line), 'row')}"
-        )
-    if states:
+    notes = []
+    if tasks.copies is not None:
+        total = f"{int(tasks.copies.sum()):,} in {many(len(tasks.line), 'row')}"
+        notes.append(f"each row counts as {found.headers['count']} says: {total}")
+    if "state" in found:
+        words, codes = found.words("state", str)
+        states = dict(zip(words, np.bincount(codes[codes >= 0]).tolist(), strict=True))
         shown = sorted(states)[:8]
         more = f" and {len(states) - len(shown):,} more" if len(states) > len(shown) else ""
-        words = ", ".join(f"{states[word]:,} {word or 'empty'}" for word in shown)
-        notes.append(f"{column['state']}: rows are taken to have run: {words}{more}")
+        listed = ", ".join(f"{states[word]:,} {word or 'empty'}" for word in shown)
+        notes.append(f"{found.headers['state']}: rows are taken to have run: {listed}{more}")
     return notes
 
 
@@ -321,10 +409,10 @@ def _open_note(count: int, *, keeps_open: bool) -> list[str]:
         words = "have no end and run on to" if several else "has no end and runs on to"
     else:
         words = "are censored at" if several else "is censored at"
-    return [f"{number_of(count, 'row')} {words} the last moment of the table"] if count else []
+    return [f"{many(count, 'row')} {words} the last moment of the table"] if count else []
 
 
-def _doubts(place: Path, tasks: Tasks, columns: Columns) -> tuple[list[Doubt], list[str]]:
+def _doubts(found: Records, tasks: Tasks, columns: Columns) -> tuple[list[Doubt], list[str]]:
     """Return what puts the stays of a log in doubt, and other notes on them; refused where a unit was assumed.
 
     Raises
@@ -332,25 +420,27 @@ def _doubts(place: Path, tasks: Tasks, columns: Columns) -> tuple[list[Doubt], l
     InputError
         A mean stay under a second, or, where the duration may have a unit of its own, one of ten times the log.
     """
-    span, stays, lines = max(tasks.arrival), tasks.duration, tasks.line
-    mean = sum(stays) / len(stays)
+    span, stays = int(tasks.arrival.max()), tasks.duration
+    mean = float(stays.sum(dtype=float)) / len(stays)
     is_short = mean < MICROSECONDS
     if columns.assumed and (is_short or (columns.apart and mean > FAR * span > 0)):
         wrong = "under a second" if is_short else f"more than ten times the log, {_lasting(span)}"
-        stay = dict(columns.column).get("duration", "")
+        stay = found.headers.get("duration", "")
         expected = f"expected the unit in the header{f', such as {stay} (h)' if stay else ''}"
-        fail(place, 1, stay, f"{expected}: {columns.assumed}, and the mean stay is then {_lasting(mean)}, {wrong}")
+        problem = f"{expected}: {columns.assumed}, and the mean stay is then {_lasting(mean)}, {wrong}"
+        fail(found.place, found.first, stay, problem)
     doubts = [Doubt(f"the mean stay is {_lasting(mean)}, under a second")] if is_short else []
-    ends = [time + stay for time, stay in zip(tasks.arrival, stays, strict=True)]
-    late = [lines[i] for i, end in enumerate(ends) if end > 2 * span > 0]
+    ends = tasks.arrival + stays
+    late = tasks.line[ends > 2 * span] if span > 0 else tasks.line[:0]
     others = []
-    if late:
+    if len(late):
+        one = len(late) == 1
         words = (
-            f"{number_of(len(late), 'row')} (the first: {min(late):,}) "
-            f"{'ends' if len(late) == 1 else 'end'} up to {_lasting(max(ends) - span)} after the last arrival, "
-            f"in a log of {_lasting(span)}: is that when {'it' if len(late) == 1 else 'they'} ended?"
+            f"{many(len(late), 'row')} (the first: {int(late.min()):,}) {'ends' if one else 'end'} up to "
+            f"{_lasting(int(ends.max()) - span)} after the last arrival, in a log of {_lasting(span)}: "
+            f"is that when {'it' if one else 'they'} ended?"
         )
-        if max(stays) > FAR * span:
+        if stays.max() > FAR * span:
             doubts.append(Doubt(words))
         else:
             others.append(words)
@@ -363,129 +453,9 @@ def _lasting(ticks_of_time: float) -> str:
     return f"{seconds / 86400:,.0f} days" if seconds >= 86400 else f"{seconds:,.4g} s"
 
 
-def _shown(first: int, moments: Moments) -> str:
+def _shown(first: int, times: Times) -> str:
     """Write the first arrival as the table has times."""
-    if moments.form in ("", NUMBERS):
+    if times.form in ("", NUMBERS):
         return f"{text(Fraction(first, MICROSECONDS))} s"
-    zone = "UTC" if moments.form == ZONED else "without a zone, which is taken as UTC"
+    zone = "UTC" if times.form == ZONED else "without a zone, which is taken as UTC"
     return f"{(EPOCH + timedelta(microseconds=first)).replace(tzinfo=None).isoformat()} {zone}"
-
-
-def _schema(columns: Columns, moments: Moments, amounts: Mapping[str, Amounts]) -> Schema:
-    """Return how the cells of each named column are read; space around them does not count."""
-    words = {one.name: one for one in Outcome} | dict(columns.outcomes)
-
-    def outcome_of(word: str) -> Outcome:
-        outcome = words.get(word, words.get(word.lower())) if word else Outcome.censored
-        if outcome is None:
-            expected = f"expected one of {', '.join(words)} (others: arrivals = {{ outcomes = {{ ... }} }})"
-            raise ValueError(f"{expected}, got {word[:40]!r}")
-        return outcome
-
-    def state_of(word: str) -> str:
-        if word.lower().replace(" ", "_") in NEVER_RAN:
-            name = column["state"]
-            raise NeverRanError(f"with {name} {word}", name, f"expected the state of a row that ran, got {word!r}")
-        return word
-
-    column, scale = dict(columns.column), dict(columns.scale)
-    times = {
-        name: _or_never(Moments(scale.get(name, columns.unit), columns.written, moments), column.get(name, ""))
-        for name in ("time", "start", "end")
-    }
-    readers: Schema = {
-        **times,
-        # a guessed duration has a unit of its own, by its header; a named one has that of all times
-        "duration": _or_never(partial(ticks, unit=scale.get("duration", columns.unit)), column.get("duration", "")),
-        "type": _name_of_type,
-        "outcome": outcome_of,
-        "attempt": lambda cell: whole(cell or "0"),
-        "priority": whole,
-        "state": state_of,
-        "count": _number_of_tasks,
-        **{name: _as_text(reader) for name, reader in amounts.items()},
-    }
-
-    def stripped(read: Callable[[str], Any]) -> Callable[[str], Any]:
-        return lambda cell: read(cell.strip())
-
-    return {name: stripped(readers.get(name, lambda cell: cell or "0")) for name, _ in columns.column}
-
-
-def _as_text(read: Amounts) -> Callable[[str], str]:
-    """Make a reader that gives an amount as text, by which tasks share their numbers."""
-    texts: dict[Fraction, str] = {}
-
-    def amount(cell: str) -> str:
-        value = read(cell)
-        if value not in texts:
-            texts[value] = text(value)
-        return texts[value]
-
-    return amount
-
-
-def _or_never(read: Callable[[str], int], column: str) -> Callable[[str], int | None]:
-    """Make a reader of a time that gives None for an absent one, and tells rows with -1 for it."""
-
-    def time_of(cell: str) -> int | None:
-        if cell.lower() in ABSENT or cell.startswith(NO_DATE):
-            return None
-        if cell[:1] == "-" and cell in ("-1", "-1.0"):
-            raise NeverRanError(f"with -1 for {column}", column, "expected a number of at least 0, got '-1'")
-        return read(cell)
-
-    return time_of
-
-
-def _name_of_type(cell: str) -> str:
-    if not cell:
-        raise ValueError("expected the name of a type, got an empty cell")
-    return cell
-
-
-def _number_of_tasks(cell: str) -> int:
-    return whole(cell.removesuffix(".0"))
-
-
-def _copies(row: Row, column: Mapping[str, str]) -> int:
-    """Return the number of tasks that a row stands for."""
-    copies = int(row["count"])
-    if copies == 0:
-        raise NeverRanError(f"with 0 for {column['count']}", column["count"], "expected at least 1, got 0")
-    return copies
-
-
-def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int, int | None]:
-    """Return the arrival, the start of service and the duration in microseconds; None where there is no end."""
-    arrival = row["time"]
-    if arrival is None:
-        raise _absent(row, "time", column)
-    if "duration" in column:
-        return arrival, arrival, _duration(row, column)
-    end = row["end"]
-    begun = row["start"] if "start" in column else arrival
-    if begun is None:
-        raise _absent(row, "start", column)
-    if not arrival <= begun or (end is not None and begun > end):
-        raise NeverRanError(ORDER, column["end"], f"expected arrival <= start <= end, got {row.text('end').strip()!r}")
-    return arrival, begun, None if end is None else end - begun
-
-
-def _duration(row: Row, column: Mapping[str, str]) -> int | None:
-    try:
-        duration = row["duration"]
-    except InputError as error:
-        cell = row.text("duration").strip()
-        if cell.startswith("-") and cell[1:].replace(".", "", 1).isdigit():
-            problem = f"expected a number of at least 0, got {cell[:40]!r}"
-            raise NeverRanError(ORDER, column["duration"], problem) from error
-        raise
-    return None if duration is None else int(duration)
-
-
-def _absent(row: Row, name: str, column: Mapping[str, str]) -> NeverRanError:
-    cell = row.text(name).strip()
-    words = f"{cell[:40]!r}" if cell else "an empty cell"
-    problem = f"expected a time such as 2026-05-01T12:00:00Z, got {words}"
-    return NeverRanError(f"without {column[name]}", column[name], problem)

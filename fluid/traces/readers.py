@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from fluid.traces import alibaba, google
 from fluid.traces.clocks import SINCE_2001
-from fluid.traces.guessed import MEANINGS, read_guessed
+from fluid.traces.guessed import GUESSED, read_guessed
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
-from fluid.traces.typed_table import Schema, Tasks, compact_date, fail, header, is_date, number_of, opened, rows, ticks
-from theory.errors import InputError
+from fluid.traces.tasks import Tasks
+from theory.errors import InputError, TooLargeError
+from theory.files.cells import compact_date, is_date, nonnegative
+from theory.files.formats import AMOUNT, DURATION, WORD, Column, records
 from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
 from theory.files.places import kind_of_file
+from theory.files.table import Table, fail, header_of_table, opened
+from theory.numbers import many
 
 HEADER = "a header with time, duration, and type or resources"
 
@@ -23,7 +29,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     Parameters
     ----------
     path : str or Path
-        CSV or its gzip, JSON lines or Parquet (`fluid.traces.typed_table`): a plain table (`read_plain`), the table of
+        CSV or its gzip, JSON lines or Parquet (`theory.files.table`): a plain table (`read_plain`), the table of
         attempts or an original file of events of the Google trace of 2011 (`read_google_table`, `read_google_events`),
         instance events of Google's of 2019 (`read_google_2019`), the batch tasks of Alibaba's of 2018
         (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`); or a log whose columns are guessed
@@ -39,29 +45,27 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         None of these, or what the reader of the format refuses.
     """
     try:
-        first = header(path)
+        first = header_of_table(path)
     except InputError:
         refuse_other_kinds(Path(path))
         raise
-    if "submit_us" in first:
+    if google.ATTEMPTS.tells(first):
         return google.read_google_table(path, strict=strict)
     if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
         return alibaba.read_alibaba(path, strict=strict)
-    if google.is_google_2019(first):
+    if google.INSTANCE_EVENTS.tells(first):
         return google.read_google_2019(path, strict=strict)
     if alibaba.is_alibaba_2018(first):
         return alibaba.read_alibaba_2018(path, strict=strict)
-    if len(first) == len(google.EVENTS) and first[0].isdigit():
+    if len(first) == len(google.EVENTS.header) and first[0].isdigit():
         return google.read_google_events(path, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
-    times = {"created", "started", "end", "duration"} & columns_by_meaning(first, MEANINGS).keys()
+    times = {"created", "started", "end", "duration"} & GUESSED.bind(first).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
         return read_guessed(path, drop_open=drop_open, strict=strict)
     if {"time", "duration"} & set(first):
         return read_plain(path)
     refuse_other_kinds(Path(path))
-    if len(first) == 1 and any(sign in first[0] for sign in ";\t|"):
-        return read_guessed(path)  # it says that it expects commas
     readable = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
     readable += "2018, pods of Alibaba 2023, a log with common headers (created_at, deleted_at, VM Size, vCPU), or any "
     readable += "table whose columns are named: arrivals = { columns = { ... } }"
@@ -72,9 +76,8 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
 def _has_dates(place: Path, column: int) -> bool:
     """Return whether the first time of a table is a date or counted from 1970: it is a log, and no plain table."""
     with opened(place) as table:
-        next(table)
-        row = next(table, (1, []))[1]
-    cell = row[column].strip() if len(row) > column else ""
+        _, row = next(table.rows(), (1, []))
+    cell = row[column] if len(row) > column else ""
     try:
         return is_date(cell) or compact_date(cell) is not None or float(cell) >= SINCE_2001
     except ValueError:
@@ -90,10 +93,6 @@ def refuse_other_kinds(place: Path, expected: str = f"a trace, {HEADER}") -> Non
 
 PRESENT = "present"
 """In a plain table the time of a task that runs when the trace opens."""
-
-
-def _time_or_present(text: str) -> int:
-    return -1 if text.strip() == PRESENT else ticks(text)
 
 
 def read_plain(path: str | Path) -> Trace:
@@ -117,45 +116,51 @@ def read_plain(path: str | Path) -> Trace:
         Columns that are missing or stand twice; fields that are missing, negative, no numbers, or times that go back:
         each names file, line and column.
     """
-    place = Path(path)
-    columns = header(place)
-    resources = tuple(dict.fromkeys(name for name in columns if name not in {"time", "duration", "type"}))
-    typed = "type" in columns
-    if not {"time", "duration"} <= set(columns) or not (resources or typed):
-        fail(place, 1, "", f"expected {HEADER}; found {', '.join(columns) or 'no columns'}")
+    with opened(path) as table:
+        resources = _resources(table)
+        typed = "type" in table.header
+        wanted = [Column("time", DURATION), Column("duration", DURATION), *([Column("type", WORD)] if typed else [])]
+        table.expect_columns(["time", "duration"])
+        found = records(table, [*wanted, *(Column(name, AMOUNT) for name in resources)])
+    there = found.cells["time"].where(lambda cell: cell == PRESENT, found.rows, is_no_number=True)
+    arrival = np.where(there, -1, found.read("time", ~there))
+    back = np.flatnonzero(np.diff(arrival, prepend=-1) < 0)
+    if len(back):
+        row = int(back[0])
+        least = max(0, int(arrival[row - 1])) / MICROSECONDS
+        found.fail(row, "time", f"expected a time of at least {least:g} s (sorted), got {found.text('time', row)}")
+    duration = found["duration"]
+    try:
+        demand = {name: found.amounts(name, nonnegative) for name in resources}
+    except TooLargeError:
+        raise
+    except InputError as error:  # perhaps the column of the types has another name
+        raise InputError(f"{error}: every column but time, duration and type is an amount of a resource") from None
+    none = np.logical_and.reduce([numbers == 0 for numbers, _ in demand.values()]) if demand else ~found.rows
+    if none.any():
+        found.fail(int(np.argmax(none)), resources[0], "expected at least one positive demand")
+    if not len(found):
+        fail(found.place, found.first, "", "expected tasks below the header, found none")
+    zeros = np.zeros(len(found), np.int64)
+    labels, label = found.words("type", str) if typed else ([], zeros)
+    tasks = Tasks(arrival, duration, zeros + Outcome.finish, zeros, label, found.lines, demand)
+    number = int(there.sum())
+    verb = "runs" if number == 1 else "run"
+    opens = f'{many(number, "task")} {verb} when it opens: there at time 0 with initial = "trace"'
+    return tasks.trace(PLAIN, labels, [*found.notes, *([opens] if number else [])])
+
+
+def _resources(table: Table) -> tuple[str, ...]:
+    """Return the resources of a plain table; a header that is none of one is refused."""
+    header = table.header
+    resources = tuple(dict.fromkeys(name for name in header if name not in {"time", "duration", "type"}))
+    if not {"time", "duration"} <= set(header) or not (resources or "type" in header):
+        table.fail(table.first, "", f"expected {HEADER}; found {', '.join(header) or 'no columns'}")
     if "" in resources:
-        fail(place, 1, "", f"expected a name for column {columns.index('') + 1}")
+        table.fail(table.first, "", f"expected a name for column {header.index('') + 1}")
     copies = columns_by_meaning(resources, {"count": COUNT}).get("count")
     if copies is not None:
         advice = "arrivals = { columns = { time = ..., count = ... } } names a column of how many tasks a row is"
-        fail(
-            place,
-            1,
-            copies,
-            f"expected the name of a resource, as all columns but time, duration and type are; {advice}",
-        )
-    schema: Schema = {"time": _time_or_present, "duration": ticks, **({"type": str.strip} if typed else {})}
-    tasks = Tasks(place, resources)
-    labels: dict[str, int] = {}
-    last = -1
-    for row in rows(place, {**schema, **dict.fromkeys(resources, str)}):
-        arrival, duration = row["time"], row["duration"]
-        if arrival < last:
-            least = max(0, last) / MICROSECONDS
-            row.fail("time", f"expected a time of at least {least:g} s (sorted), got {row.text('time')}")
-        last = arrival
-        demand = tuple(row[name] for name in resources)
-        try:
-            tasks.check_demand(row.line, demand)
-        except InputError as error:  # perhaps the column of the types has another name
-            raise InputError(f"{error}: every column but time, duration and type is an amount of a resource") from None
-        if resources and not any(tasks.numbers[text] for text in demand):
-            row.fail(resources[0], "expected at least one positive demand")
-        label = labels.setdefault(row["type"], len(labels)) if typed else 0
-        tasks.add(row.line, arrival, duration, Outcome.finish, 0, label, demand)
-    if not tasks.line:
-        fail(place, 1, "", "expected tasks below the header, found none")
-    there = tasks.arrival.count(-1)
-    run = "runs" if there == 1 else "run"
-    notes = [f'{number_of(there, "task")} {run} when it opens: there at time 0 with initial = "trace"'] if there else []
-    return tasks.trace(PLAIN, tuple(labels) if typed else (), notes)
+        expected = "expected the name of a resource, as all columns but time, duration and type are"
+        table.fail(table.first, copies, f"{expected}; {advice}")
+    return resources

@@ -224,7 +224,7 @@ VMS = "deployment,start,end\n"
 SUMS = "arrival,lifetime,cores,scale_outs,added_cores,ended_cores,core_time\n"
 BAD = [
     ("", "expected a log of tenants, found an empty file"),
-    ("deployment;start;end\na;0;1\n", "expected a column for arrivals"),
+    ("deployment start end\na 0 1\n", "expected a column for arrivals"),
     ("deployment,end\na,1\n", ":1: expected a column for arrivals, such as created_at or start; found deployment, end"),
     ("deployment,start\na,1\n", ":1: expected a column end, deleted_at or lifetime; found deployment, start"),
     ("start,end\n0,1\n", ":1: expected a column deployment (a row a VM), or scale_outs (a row a deployment)"),
@@ -315,7 +315,7 @@ def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(
         (["--from", "soon"], "--from: expected a date or hours after the first arrival, got 'soon'"),
         (["--to", "2020-01-01"], "--to: expected a moment after --from and the first arrival"),
         (["--from", "2027-01-01"], "--to: expected a moment after --from and the first arrival"),
-        (["--initial", "known"], "--initial: expected poisson or observed, got 'known'"),
+        (["--initial", "known"], "--initial: expected one of poisson, observed, got 'known'"),
         (["--at-once", "1"], "--at-once: expected"),
         (["--within", "nan"], "--within: expected"),
         (["--within", "1e300"], "--within: expected"),

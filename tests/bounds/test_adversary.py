@@ -23,7 +23,7 @@ from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import refutation, worst_workload
 from bounds.certificates.worst import worst_certificate
 from bounds.cli import run
-from bounds.results.instances import four_types, tight_family
+from bounds.results.instances.papers import four_types, tight_family
 from bounds.testing import instances
 from theory.exact.columns import generation
 from theory.files.instances import read_instance

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bounds.adversary.assignment import AssignmentSpace, Numbers, by_stages, judge_assignment
 from bounds.adversary.budget import Budget
-from bounds.adversary.division import MEASURES, DivisionSpace, judge_division
+from bounds.adversary.division import DivisionSpace, judge_division
 from bounds.adversary.engine import attack
 from bounds.adversary.games import Sizes, search_rule
 from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_packing, judge_items, packed_by
@@ -259,7 +259,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("def f(a): return [(0, (9, 9), 1)]", [f"{own}:f"], "not feasible"),
         ("def f(a): return a", [f"{own}"], "FILE.py:NAME"),
         ("def f(a): return a", [f"{own}:f", "--target", "x"], "--target"),
-        ("def f(a): return a", [f"{own}:f", "--kind", "sharing", "--measure", "x"], MEASURES[0]),
+        ("def f(a): return a", [f"{own}:f", "--kind", "sharing", "--measure", "x"], "one of fair, equal-part"),
     ):
         own.write_text(code)
         capsys.readouterr()

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bounds.adversary.division import MEASURES, DivisionSpace, Shape, judge_division
+from bounds.adversary.choices import Measure
+from bounds.adversary.division import DivisionSpace, Shape, judge_division
 from bounds.adversary.engine import attack
 from bounds.adversary.lies import LieSpace, Misreport, first_lies, judge_lie, with_report
 from bounds.adversary.rules import rule_named
@@ -111,9 +112,9 @@ def test_lies_stay_within_their_space() -> None:
 @pytest.mark.slow
 def test_mechanisms_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     how = ["--kind", "sharing", "--bins", "2", "--resources", "2", "--evaluations", "200", "--json"]
-    assert run(["attack", "tsf", *how, "--measure", "fair-share"]) == 0
+    assert run(["attack", "tsf", *how, "--measure", "fair"]) == 0
     assert Fraction(json.loads(capsys.readouterr().out)["ratio"]) < 1
-    for measure in MEASURES:
+    for measure in Measure:
         assert run(["attack", "ps-dsf", *how[:-2], "20", "--measure", measure]) == 0
         assert "ps-dsf" in capsys.readouterr().out
     assert run(["attack", "ps-dsf", *how[:-2], "20", "--measure", "x"]) == 2

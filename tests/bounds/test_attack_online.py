@@ -320,7 +320,7 @@ def test_loss_systems() -> None:
     assert broken.share.low > 0
     assert broken.confirmed
     assert broken.document()["simulation"] == {}
-    made = online_answer(AttackedPolicy("first-fit", policy("first-fit"), broken, 1.0, "w.toml"))
+    made = online_answer(AttackedPolicy("first-fit", "loss", broken, 1.0, "w.toml"))
     assert f"earns {100 * broken.share.mean:.4g} %" in sentence(made)
     text = " ".join(" ".join([*table.head, *map(" ".join, table.rows)]) for table in tables(made))
     assert not re.search(r"[a-z]_[a-z]", text)
@@ -350,7 +350,10 @@ def test_bad_input(arguments: list[str], said: str, capsys: pytest.CaptureFixtur
 def test_help_says_what_has_no_meaning_for_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "With --kind online, which attacks a policy, there is no --from, --starts, --engine, --store or" in said
+    assert (
+        "With --kind online there is no --from, --starts, --workers, --engine, --store, --certificate, --rewards"
+        in said
+    )
 
 
 def test_offers_stay_within_their_space() -> None:

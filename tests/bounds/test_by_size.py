@@ -17,7 +17,8 @@ from bounds.adversary.by_size import on_record, worst_by_size
 from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.realisation import realise
 from bounds.cli import run
-from bounds.results.instances import small_grid, tight_family_additive
+from bounds.results.instances.drawn import small_grid
+from bounds.results.instances.papers import tight_family_additive
 from bounds.results.packproof.greedy import ATTAINED
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve
@@ -167,8 +168,10 @@ def test_one_resource_and_three_types(capsys: pytest.CaptureFixture[str]) -> Non
     assert answers[0]["complete"]
 
 
-@pytest.mark.parametrize(("types", "least"), [(4, Fraction(235, 336)), (5, Fraction(571, 819))])
-def test_one_resource_is_decided_up_to_five_types(types: int, least: Fraction) -> None:
+@pytest.mark.parametrize(
+    ("types", "least"), [(4, Fraction(235, 336)), (5, Fraction(571, 819)), (6, Fraction(106531, 152915))]
+)
+def test_one_resource_is_decided_up_to_six_types(types: int, least: Fraction) -> None:
     found = worst_by_size(types, 1, budget=Budget(0.0))
     assert found.attained
     assert solve(found.instance).ratio == found.ratio == found.bound == least
@@ -193,7 +196,7 @@ def test_an_interrupt_gives_the_best_so_far(part: str) -> None:
             INTERRUPTED.set()
             after.append(progress)
 
-    found = worst_by_size(6, 1, budget=Budget(100.0, report))
+    found = worst_by_size(4, 2, budget=Budget(100.0, report))
     assert not found.complete
     assert not INTERRUPTED.is_set()
     assert solve(found.instance).ratio == found.ratio

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
 from bounds.cli import run
-from bounds.results.instances import four_types, random_instance
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
@@ -41,6 +42,13 @@ def certificate(instance: Instance, servers: int | None) -> dict[str, Any]:
 def test_what_is_made_is_accepted(instance: Instance, servers: int | None) -> None:
     document = certificate(instance, servers)
     assert checker.check(document) == document["claims"]
+
+
+def test_servers_that_prices_and_a_placement_leave_open() -> None:
+    """Jobs of 1/2, twice 1/3 and four times 1/5 are worth less than two servers, and no placement on two holds them."""
+    document = certificate(additive([30], [[15], [10], [6]], workload=["1/2", 1, 2]), 2)
+    servers = checker.check(document)["servers"]
+    assert (servers["least"], servers["most"]) == (2, 3)
 
 
 def places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

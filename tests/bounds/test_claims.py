@@ -8,17 +8,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Level, Outcome, Refutes, Verdict
+from bounds.claims import PAPERS, REGISTRY, Checked, Level, Outcome, Refutes, Verdict, numbers_of
 from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from bounds.results import _checked, claims, modules, verify
-from bounds.results.statements import coverage, numbers_of
+from bounds.results.statements import coverage
+from bounds.views.claims import as_checked, covered, sentence
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 
@@ -26,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("identity", modules())
-def test_claim_and_controls(identity: str) -> None:
+def test_claim_and_controls(identity: str, record_property: Callable[[str, object], None]) -> None:
     """At the smallest size; `packproof verify` checks the claims at the size of every day."""
     (claim,) = claims([identity])
     checked = claim.outcome(Level.tiny)
@@ -38,6 +40,7 @@ def test_claim_and_controls(identity: str) -> None:
         assert outcome.holds is not None
         assert not claim.is_as_registered(outcome), f"{control!r} does not change the outcome: the check cannot fail"
         assert outcome.computed != checked.computed, f"{control!r} does not change what is said"
+    record_property("controls", len(claim.controls))  # tests.tools.covered counts them
 
 
 def test_tables_of_contents_list_every_claim_once() -> None:
@@ -110,6 +113,7 @@ def test_the_readme_counts_what_is_refuted() -> None:
     assert said in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
+@pytest.mark.slow
 def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """Nine claims of seven files, which processes check file by file."""
     names = [
@@ -150,10 +154,29 @@ def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--coverage", "--paper", "throughput"]) == 0
     text = capsys.readouterr().out
     assert "prop-2-epsilon" in text
-    last = text.splitlines()[-1]
-    assert last.startswith("claims by verdict, on record: ")
+    *_, last = text.partition("claims by verdict, on record\n")
     assert sum(map(int, re.findall(r"\d+", last))) == len(claims(paper="throughput"))
     assert "autoscaling" not in text
+
+
+def test_the_sentence_of_coverage_counts_the_numbered_statements() -> None:
+    found = coverage(claims(), PAPERS)
+    numbered = [row for row in found if row.numbered]
+    checkable = sum(any(claim.verdict is not Verdict.skipped for claim in row.claims) for row in numbered)
+    skipped = sum(bool(row.claims) for row in numbered) - checkable
+    assert sentence(covered(found)) == (
+        f"{checkable} of {len(numbered)} numbered statements have a claim that can be checked, "
+        f"{skipped} only one that is skipped."
+    )
+
+
+def test_a_checked_claim_is_shown_with_all_of_its_words() -> None:
+    for claim in (one for one in claims() if one.verdict is Verdict.skipped or one.proof or one.theorems):
+        checked = Checked(claim, Outcome("what came out", None if claim.evidence is None else True), 1.25)
+        shown = as_checked(checked)
+        for words in (claim.id, claim.source, claim.statement, claim.printed, "what came out", "1.25", *claim.theorems):
+            assert words in shown, claim.id
+        assert not claim.proof or f"docs/explanation/{claim.proof}" in shown
 
 
 def test_statements_named_by_a_source() -> None:

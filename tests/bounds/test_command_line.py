@@ -9,13 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import typer
 
 import packproof
-from bounds.cli import run
+from bounds.cli import COMMANDS, application, run
 from theory.files.instances import read_instance
 from theory.files.price_catalogue import catalogue
 
-FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
+ROOT = Path(__file__).parents[2]
+FOUR = str(ROOT / "examples" / "four_types.toml")
 
 
 def test_solve_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,3 +115,12 @@ def test_a_reader_who_leaves_is_no_fault() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_every_command_is_listed_with_its_files() -> None:
+    """A command loads its own files alone; without its place in the list it would not be found."""
+    assert sorted(vars(typer.main.get_command(application()))["commands"]) == sorted(COMMANDS)
+    alone = "from bounds.cli import application; print([one.callback.__name__ for one in application(['report']).%s])"
+    alone %= "registered_commands"
+    done = subprocess.run([sys.executable, "-c", alone], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['report']"

@@ -15,7 +15,7 @@ from msgspec import convert
 
 from bounds.answers import KINDS
 from bounds.cli import run
-from bounds.results.instances import table_4
+from bounds.results.instances.papers import table_4
 from bounds.results.ps_dsf.motion import section_5_schedule
 from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
@@ -285,7 +285,7 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     for wrong, expected in (
         (["--plot", str(picture), "--number", "profit"], "--number: expected one of acceptance, acceptance.large"),
         (["--plot", str(picture), "--against", "seed"], "--against: expected a field that the grid varies"),
-        (["--number", "reward"], "expected --plot beside it"),
+        (["--number", "reward"], "has no meaning with no --plot"),
     ):
         capsys.readouterr()
         assert run([*words, *wrong]) == 2

@@ -217,17 +217,17 @@ def strange_stores() -> dict[str, Callable[[Any], None]]:
     """Return what is done to a store that has its mark and its version, and no longer its table."""
 
     def columns(connection: Any) -> None:
-        connection.execute("drop table cells")
-        connection.execute("create table cells (key text, value text)")
+        connection.execute("drop table results")
+        connection.execute("create table results (key text, value text)")
 
     def tables(connection: Any) -> None:
-        connection.execute("drop table cells")
+        connection.execute("drop table results")
         connection.execute("create table others (key text)")
 
-    def numbers(connection: Any) -> None:
-        connection.execute("update cells set numbers = 'none', arrays = x'00'")
+    def contents(connection: Any) -> None:
+        connection.execute("update results set content = x'00'")
 
-    return {"columns": columns, "tables": tables, "numbers": numbers}
+    return {"columns": columns, "tables": tables, "contents": contents}
 
 
 @pytest.mark.parametrize("kind", strange_stores())
@@ -248,7 +248,7 @@ def test_a_store_with_the_mark_and_another_table(kind: str, tmp_path: Path, caps
         strange_stores()[kind](connection)
         connection.commit()
     commands = [["experiment", grid, "--store", stored, "--status"], [*simulate, "--store", stored]]
-    for command in commands[kind == "numbers" :]:
+    for command in commands[kind == "contents" :]:
         capsys.readouterr()
         assert run(command) == 2
         shown, line = capsys.readouterr()
@@ -276,7 +276,7 @@ def test_the_status_of_a_store_in_a_folder_that_cannot_be_written(capsys: pytest
         Store(folder / "s.db").close()
         assert run(arguments) == 0
         whole = capsys.readouterr().out
-        for beside in ("lock", "db-wal", "db-shm"):
+        for beside in ("db-wal", "db-shm"):
             next(folder.glob(f"*{beside}")).unlink()
         folder.chmod(0o555)
         try:

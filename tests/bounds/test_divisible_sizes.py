@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from bounds.results.instances import one_resource_family
+from bounds.results.instances.families import one_resource_family
 from bounds.results.packproof.divisible_sizes import (
     E_LOW,
     TAIL,

@@ -12,16 +12,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 
 from bounds import checker
+from bounds.answers import schema
+from bounds.answers.exports import CheckedCertificate
 from bounds.certificates import assignment_certificate, region_certificate
 from bounds.cli import run
 from bounds.exports import FORMATS, Exported, export
 from bounds.exports.document import certificate_of
 from bounds.exports.programs import Program, programs_of
 from bounds.testing import explicit_instances, instances
+from bounds.views.exports import tables
 from tests.foreign.certificates import allocations, assignments, regions, throughputs
 from theory.errors import InputError, TooLargeError
 from theory.greedy import solve
@@ -96,28 +100,6 @@ def read_lp(text: str) -> Parsed:
     return parsed_sum(match[1]), rows, claimed(text)
 
 
-def read_mps(text: str) -> Parsed:
-    """Read free MPS, the signs of the objective turned: it is minimised there."""
-    objective: dict[str, Fraction] = {}
-    rows: Rows = {}
-    section = ""
-    for line in text.splitlines():
-        words = line.split()
-        if line.startswith("*") or not words:
-            continue
-        if not line.startswith(" "):
-            section = words[0]
-        elif section == "ROWS" and words[0] == "L":
-            rows[words[1]] = ({}, Fraction(0))
-        elif section == "COLUMNS" and words[1] == "obj":
-            objective[words[0]] = -Fraction(words[2])
-        elif section == "COLUMNS":
-            rows[words[1]][0][words[0]] = Fraction(words[2])
-        elif section == "RHS":
-            rows[words[1]] = (rows[words[1]][0], Fraction(words[2]))
-    return objective, rows, -claimed(text)
-
-
 def claimed(text: str) -> Fraction:
     match = re.search(r"claimed optimum: (\S+)", text)
     assert match is not None
@@ -132,45 +114,25 @@ def proportional(a: tuple[dict[str, Fraction], Fraction], b: tuple[dict[str, Fra
     return factor > 0 and {x: c * factor for x, c in first.items()} == second and right * factor == other
 
 
-@pytest.mark.parametrize(("form", "reader"), [("lp", read_lp), ("qsopt", read_lp), ("mps", read_mps)])
-def test_programs_read_back(form: str, reader: Any) -> None:
+def test_programs_read_back() -> None:
     for document in documents():
         programs = programs_of(certificate_of(document))
-        for program, file in zip(programs, export(document, form), strict=True):
-            objective, rows, optimum = reader(file.text)
+        for program, file in zip(programs, export(document, "lp"), strict=True):
+            objective, rows, optimum = read_lp(file.text)
             wanted = {v: c for v, c in program.objective.items() if c}
             assert proportional((objective, optimum), (wanted, program.optimum))
             assert list(rows) == [row.name for row in program.rows]
             assert all(proportional(rows[row.name], (row.coefficients, row.bound)) for row in program.rows)
-            if form == "qsopt":
-                assert (objective, optimum) == (wanted, program.optimum)
-            else:
-                numbers = [optimum, *objective.values(), *(c for row, b in rows.values() for c in (b, *row.values()))]
-                assert all(number.denominator == 1 for number in numbers)
-                assert not re.search(r"\d[./]\d", "\n".join(line for line in file.text.splitlines() if line[0] == " "))
-
-
-def test_certo_reads_back() -> None:
-    for document in documents():
-        for program, file in zip(programs_of(certificate_of(document)), export(document, "certo"), strict=True):
-            payload = json.loads(file.text)["payload"]
-            names = payload["var_names"]
-            assert names == list(program.objective)
-            assert list(map(Fraction, payload["c"])) == list(program.objective.values())
-            rows = [{v: Fraction(c) for v, c in zip(names, row, strict=True) if c != "0"} for row in payload["A"]]
-            assert rows == [row.coefficients for row in program.rows]
-            assert list(map(Fraction, payload["b"])) == [row.bound for row in program.rows]
-            assert Fraction(payload["objective"]) == program.optimum
-            assert {v: Fraction(x) for v, x in zip(names, payload["primal"], strict=True) if x != "0"} == program.primal
-            assert tuple(map(Fraction, payload["dual"])) == program.dual
+            numbers = [optimum, *objective.values(), *(c for row, b in rows.values() for c in (b, *row.values()))]
+            assert all(number.denominator == 1 for number in numbers)
+            assert not re.search(r"\d[./]\d", "\n".join(line for line in file.text.splitlines() if line[0] == " "))
 
 
 def test_a_number_that_readers_would_round_is_refused() -> None:
     document = assignment_certificate(solve(additive([12], [[5], [7]], workload=["1/9007199254740993", 1])))
-    for form in ("lp", "mps"):
-        with pytest.raises(TooLargeError, match="--format qsopt"):
-            export(document, form)
-    assert "1/9007199254740993" in export(document, "qsopt")[0].text
+    with pytest.raises(TooLargeError, match="--format smtlib"):
+        export(document, "lp")
+    assert "9007199254740993" in export(document, "smtlib")[0].text
 
 
 def test_where_configurations_are_too_many_the_program_says_so() -> None:
@@ -363,14 +325,13 @@ def test_no_name_is_more_than_a_name(name: str) -> None:
     plain = json.loads(json.dumps(region_certificate(SMALL, CapacityProgram(SMALL).intensity(), region_facets(SMALL))))
     named = renamed(plain, {"t1": name, "pool1": name})
     named["digest"] = checker.digest(named)
-    marks = {"smtlib": ";", "lp": "\\", "qsopt": "\\", "mps": "*", "lrs": "*"}
+    marks = {"smtlib": ";", "lp": "\\", "lrs": "*"}
     for form, mark in marks.items():
         bodies = [
             [[line for line in file.text.split("\n") if not line.startswith(mark)] for file in export(made, form)]
             for made in (plain, named)
         ]
         assert bodies[0] == bodies[1]
-    assert all(json.loads(file.text) for file in export(named, "certo"))
 
 
 def renamed(value: Any, names: dict[str, str]) -> Any:
@@ -410,6 +371,35 @@ _SAMPLE = [assignments()[0], assignments()[4], regions()[2], throughputs()[1], a
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_certificate_proves_is_shown_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof = tmp_path / "c.json"
+    document = regions()[0]
+    proof.write_text(json.dumps(document))
+    assert run(["check", str(proof), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("check"))
+    assert run(["check", str(proof)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("The certificate is valid: its evidence proves all values that it claims.\n")
+    intensity = answer["claims"]["traffic_intensity"]
+    assert re.search(rf"traffic intensity +{re.escape(intensity)}\n", shown)
+    assert re.search("[a-z]_[a-z]", shown.partition("\nmade by")[0]) is None
+    proof.write_text(json.dumps({**document, "digest": "0"}))
+    assert run(["check", str(proof)]) == 1
+    assert capsys.readouterr().out.startswith("The certificate is refused: the digest does not belong to the document.")
+
+
+def test_names_of_a_certificate_imitate_nothing() -> None:
+    claims = {"tasks": {"a\nvalid": "1", "servers": "2"}, "facets": [1, 2], "supportable": True}
+    (table,) = tables(CheckedCertificate(valid=True, reason=None, claims=claims))
+    assert table.rows == [
+        ["facets", "2 of them"],
+        ["the servers carry the workload", "yes"],
+        ['tasks, "a\\nvalid"', "1"],
+        ["tasks, servers", "2"],
+    ]
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,6 @@ OVER_AN_INPUT = {
     "solve i.toml --certificate i.toml": "i.toml",
     "solve i.toml --certificate ./i.toml": "i.toml",
     "region i.toml --certificate i.toml": "i.toml",
-    "region i.toml --polymake i.toml": "i.toml",
     "worst i.toml --vary workload --out i.toml": "i.toml",
     "share c.toml --mechanism tsf --certificate c.toml": "c.toml",
     "throughput s.toml --certificate s.toml": "s.toml",
@@ -105,15 +104,14 @@ def test_no_output_over_an_input(arguments: str, here: Path, capsys: pytest.Capt
     [
         "solve i.toml --certificate x.png --plot x.png",
         "solve i.toml --certificate x.png --plot ./x.png",
-        "region i.toml --certificate x --polymake x",
-        "region i.toml --polymake x.png --plot x.png",
+        "region i.toml --certificate x.png --plot x.png",
         "share c.toml --mechanism tsf --certificate x.png --plot x.png",
         "throughput s.toml --certificate x.png --plot x.png",
         "fluid i.toml --until 3 --csv x.png --plot x.png",
         f"{LOSS} --store x.png --plot x.png",
         f"admission tune {TENANTS} --policy zeroth --sla 0.1 --until 9 --store x.png --plot x.png",
         "experiment g.toml --store x --csv x",
-        "experiment g.toml --store x --csv x.lock",
+        "experiment g.toml --store x --csv x-journal",
         "experiment g.toml --store x --csv x-wal",
     ],
 )
@@ -187,7 +185,6 @@ def test_only_regular_files(kind: str, here: Path, capsys: pytest.CaptureFixture
             f"solve i.toml --certificate {kind}",
             f"fluid i.toml --until 3 --csv {kind}",
             f"worst i.toml --vary workload --out {kind}",
-            f"region i.toml --polymake {kind}",
             f"{LOSS} --store {kind}",
             f"experiment g.toml --store s.db --csv {kind}",
         ):

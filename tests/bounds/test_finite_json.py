@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from enum import Enum
 from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -14,7 +15,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.cli import app, run
+from bounds.cli import application, run
 from theory.files.places import json_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -81,12 +82,18 @@ def numbers(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
                 word
                 for one in command.params
                 if one.required and one is not parameter
-                for word in ([one.opts[0], "1"] if one.param_type_name == "option" else ["FILE"])
+                for word in (["FILE"] if one.param_type_name != "option" else [one.opts[0], first_of(hints[one.name])])
             ]
             yield (*words, *rest), parameter.opts[0]
 
 
-OPTIONS = list(numbers(typer.main.get_command(app)))
+def first_of(hint: Any) -> str:
+    """Return a value that an option of a type takes: its first choice, or 1."""
+    kind = get_args(hint)[0]
+    return str(next(iter(kind))) if isinstance(kind, type) and issubclass(kind, Enum) else "1"
+
+
+OPTIONS = list(numbers(typer.main.get_command(application())))
 
 
 def test_all_options_that_take_numbers_are_tried() -> None:

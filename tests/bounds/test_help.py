@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 import typer
 
-from bounds.cli import app, main, run
+from bounds.cli import application, main, run
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def commands(command: Any = None, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Return every command and group by its path."""
-    command = command or typer.main.get_command(app)
+    command = command or typer.main.get_command(application())
     found = {path: command}
     for name, inner in getattr(command, "commands", {}).items():
         found |= commands(inner, (*path, name))
@@ -99,7 +99,6 @@ COMMANDS = [
     ("packproof export x.json --format sm", ["smtlib"]),
     ("packproof catalogue gcp:n2-standard-12", ["gcp:n2-standard-128"]),
     ("packproof instance --types aws:m5.large,aws:m5.12", ["aws:m5.large,aws:m5.12xlarge"]),
-    ("packproof completion f", ["fish"]),
     ("packproof solve examples/fo", []),
     ("packproof solve --plot x", []),
     ("packproof 'unfinished", []),
@@ -112,7 +111,7 @@ COMMANDS = [
 def test_the_question_of_a_shell_is_answered(
     shell: str, line: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without the shell: its question in the environment, as the script of ``packproof completion`` puts it."""
+    """Without the shell: its question in the environment, as the script of ``packproof --show-completion`` puts it."""
     words = [*line.split(), ""] if line.endswith(" ") else line.split()
     for name, value in {
         "_PACKPROOF_COMPLETE": f"complete_{shell}",
@@ -138,12 +137,12 @@ def test_the_question_of_a_shell_is_answered(
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes(tmp_path: Path) -> None:
-    """By the script of ``packproof completion bash``, in bash itself."""
+    """By the script of ``packproof --show-completion``, in bash itself."""
     program = tmp_path / "packproof"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m packproof "$@"\n')
     program.chmod(0o755)
     code = """
-        eval "$(packproof completion bash)"
+        eval "$(packproof --show-completion)"
         complete -p packproof
         for COMP_WORDS in "packproof sol" "packproof share --mechanism ps"; do
             COMP_WORDS=($COMP_WORDS)
@@ -158,12 +157,3 @@ def test_bash_completes(tmp_path: Path) -> None:
     bound, *answers = done.stdout.splitlines()
     assert bound == "complete -o default -F _packproof_completion packproof"
     assert answers == ["solve", "ps-dsf ps-dsf-tdm"]
-
-
-def test_completion_scripts_name_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        assert run(["completion", shell]) == 0
-        script = capsys.readouterr().out
-        assert f"_PACKPROOF_COMPLETE=complete_{shell}" in script
-    assert run(["completion", "csh"]) == 2
-    assert run(["completion"]) == 2

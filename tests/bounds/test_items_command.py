@@ -146,7 +146,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert any("(cpu 2, memory 3/2)" in line for line in shown[3:])
     for option in (["--gap", "0.1"], ["--jobs", "3"], ["--certificate", str(tmp_path / "c.json")]):
         assert run(["throughput", str(tmp_path / "a.toml"), *option]) == 2
-        assert capsys.readouterr().err.startswith(f"{option[0]}: expected a law of sizes on one resource")
+        assert capsys.readouterr().err.startswith(f"{option[0]}: has no meaning with items of several resources")
 
 
 def test_long_packings_are_cut_short_in_text() -> None:
@@ -184,7 +184,7 @@ def test_bad_lists(table: dict[str, object], line: str) -> None:
     [
         ("cpu,disk\n1,2\n", ":1: expected a header with the resources cpu, memory, and perhaps name and count"),
         ("cpu,memory\n", ":1: expected at least one item below the header"),
-        ("cpu,memory\n1,2\n1\n", ":3: expected 2 cells, got 1"),
+        ("cpu,memory\n1,2\n1\n", ":3: expected 2 fields, got 1"),
         ("cpu,memory\n1,x\n", ":2: memory: expected a size of at least 0, got 'x'"),
         ("cpu,memory,count\n1,1,0\n", ":2: count: expected a whole number of items of at least 1, got '0'"),
         ("cpu,memory\n5,1\n", ":2: cpu: expected a size that fits a bin of 4, got 5"),

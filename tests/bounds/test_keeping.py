@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bounds.adversary.keeping import Keeping
 from bounds.adversary.workload import worst_workload
 from bounds.results.autoscaling import scenarios
-from bounds.results.instances import tight_family_additive
+from bounds.results.instances.papers import tight_family_additive
 from bounds.testing import instances
 from theory.errors import TooLargeError
 from theory.greedy.assignment import global_greedy

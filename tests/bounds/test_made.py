@@ -65,7 +65,7 @@ def test_lists_and_texts_of_files_have_none(tmp_path: Path, capsys: pytest.Captu
     proof = tmp_path / "proof.json"
     printed(f"solve {CAUGHT} --certificate {proof}", capsys)
     assert "made" not in json.loads(proof.read_text()), "a certificate holds what the checker verifies, and no more"
-    assert "made by" not in printed(f"export {proof} --format qsopt", capsys)
+    assert "made by" not in printed(f"export {proof} --format lp", capsys)
     assert "made by" not in printed("instance --types aws:m5.large --server cpu=96,memory=384", capsys)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bounds.adversary.rules import rule_named
-from bounds.adversary.sharing import random_cluster
 from bounds.cli import run
+from bounds.results.instances.drawn import random_cluster
 from theory.errors import InputError
 from theory.files.clusters import read_cluster
 from theory.numbers import total

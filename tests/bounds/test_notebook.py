@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,9 @@ import numpy as np
 import pytest
 
 import packproof
-from theory.errors import InputError
+from bounds.views.notebook import answer_of
+from bounds.views.shown import view_of
+from theory.errors import InputError, quoted
 from theory.shown import Shown
 
 ROOT = Path(__file__).parent.parent.parent
@@ -60,11 +63,9 @@ def instance(name: str = NAME) -> Any:
 def test_solution() -> None:
     shown = Cells(packproof.solve(instance())._repr_html_())
     assert "script" not in shown.tags, "names of types are text"
-    assert shown.rows == [
-        ["type", "reward", "workload", "greedy serves", "optimum serves"],
-        [NAME, "1", "1", "1", "1"],
-        ["b", "1", "1", "1/2 (0.5)", "1"],
-    ]
+    assert ["greedy reward, of the optimal reward", "75 %"] in shown.rows
+    assert [quoted(NAME), "1"] in shown.rows
+    assert ["b", "1/2 (0.5)"] in shown.rows
     assert all(picture.startswith(b"\x89PNG") for picture in shown.pictures)
     assert len(shown.pictures) == 1
 
@@ -74,10 +75,11 @@ def test_region_is_drawn_in_two_dimensions(demands: list[list[int]], pictures: i
     region = packproof.region_facets(packproof.additive([6], demands))
     shown = Cells(region._repr_html_())
     assert len(shown.pictures) == pictures
-    assert shown.rows[0] == [*(f"x{j + 1}" for j in range(len(demands))), "at most"]
-    assert len(shown.rows) == 1 + len(region.outer)
-    for row, facet in zip(shown.rows[1:], region.outer, strict=True):
-        assert tuple(map(int, row[:-1])) == facet.normal
+    terms = [
+        " + ".join(f"{a} x{j}" if a > 1 else f"x{j}" for j, a in enumerate(facet.normal, 1) if a)
+        for facet in region.outer
+    ]
+    assert [row[0].partition(" <= ")[0] for row in shown.rows] == terms
 
 
 def results() -> list[Any]:
@@ -88,13 +90,37 @@ def results() -> list[Any]:
 
 def test_results_and_allocations() -> None:
     loss, queue = results()
-    assert [row[0] for row in Cells(loss._repr_html_()).rows] == ["type", "a", "b"]
-    assert Cells(queue._repr_html_()).rows[0] == ["type", "in service", "waiting"]
+    assert ["type", "jobs in service", "accepted"] in Cells(loss._repr_html_()).rows
+    assert ["type", "jobs in service", "jobs waiting", "started, of those that came"] in Cells(queue._repr_html_()).rows
     assert len(Cells(loss._repr_html_()).pictures) == 1
     assert "95 % confidence" in loss._repr_html_()
     allocation = packproof.drf(packproof.cluster([[9, 12]], [[1, 2], [3, 1]]))
     cells = Cells(allocation._repr_html_()).rows
-    assert [row[1] for row in cells[1:]] == ["18/5", "9/5"]
+    assert ["u1", "18/5 (3.6)"] in cells
+    assert ["u2", "9/5 (1.8)"] in cells
+
+
+def things_with_a_view() -> list[Any]:
+    parts = packproof.cluster([[9, 12]], [[1, 2], [3, 1]])
+    shares = [packproof.drf(parts), packproof.numeric_max_min(parts, "tsf", 1e-6)]
+    return [
+        packproof.solve(instance()),
+        packproof.region_facets(packproof.additive([6], [[4], [1]])),
+        *results(),
+        *shares,
+    ]
+
+
+def test_a_notebook_shows_what_a_terminal_shows() -> None:
+    for thing in things_with_a_view():
+        answer = answer_of(thing)
+        assert answer is not None
+        shown, view = thing._repr_html_(), view_of(answer)
+        assert f"<p>{escape(view.sentence(answer))}</p>" in shown
+        rows = Cells(shown).rows
+        for table in view.tables(answer):
+            assert all(row in rows for row in table.rows), table.title
+        assert len(Cells(shown).pictures) == min(1, len(view.pictures(answer)))
 
 
 def test_frames() -> None:

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bounds.adversary.sharing import random_cluster, two_allocations
-from bounds.results.instances import table_4
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import two_allocations
+from bounds.results.instances.papers import table_4
 from bounds.results.ps_dsf.characterisations import _exchanged, _is_bottleneck, satisfies_definition_5
 from bounds.results.ps_dsf.motion import is_nearly_ps_dsf, one_by_one
 from theory.numbers import total

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from bounds.cli import app, run
+from bounds.cli import application, run
 from bounds.cli.options import expectation, refusal
 from theory.files.kinds import KINDS_OF_FILES
 from theory.files.price_catalogue import read_own_types
@@ -61,10 +61,10 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["attack", RULE, "--evaluations", "0"], "--evaluations: expected a whole number of at least 1, got 0"),
         (["admission", "decde"], "packproof admission: expected one of the commands belief, compare, decide, ex"),
         (["catalogue", "x", "y", "z"], "packproof catalogue: expected no more words, got 'y z'"),
-        (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, completion, "),
-        (["worst", FOUR], f"--vary: missing, expected what may change in {FOUR}: one of workload, rewards, all"),
+        (["simulat"], "packproof: expected one of the commands admission, attack, catalogue, check, example, "),
+        (["worst", FOUR], "--vary: missing, expected --vary VALUE: one of workload, rewards, all"),
         (["worst", FOUR, "--vary", "x"], "--vary: expected one of workload, rewards, all, got 'x'"),
-        (["admission", "decide", "x.toml"], "--active: missing, expected --active C,...: cores of the deployments"),
+        (["admission", "decide", "x.toml"], "--arriving: missing, expected --arriving C: a whole number"),
     ],
 )  # fmt: skip
 def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +72,7 @@ def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[
 
 
 def test_what_stands_for_no_value_in_older_parsers_is_none() -> None:
-    command = typer.main.get_command(app).commands["solve"]  # type: ignore[attr-defined]
+    command = typer.main.get_command(application()).commands["solve"]  # type: ignore[attr-defined]
     error = Exception()
     error.param = command.params[0]  # type: ignore[attr-defined]
     line = str(refusal(command, error, {"instance": object()}))
@@ -88,7 +88,7 @@ def test_every_parameter_of_every_command_has_an_expectation() -> None:
         return [one] if inner is None else [leaf for each in inner.values() for leaf in commands(each)]
 
     found = 0
-    for command in commands(typer.main.get_command(app)):
+    for command in commands(typer.main.get_command(application())):
         for parameter in command.params:
             if parameter.name != "help":
                 assert expectation(command, parameter).strip(), (command.name, parameter.name)
@@ -283,7 +283,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "empty.toml").write_text("\n")
     (folder / "folder.toml").mkdir()
     with closing(sqlite3.connect(folder / "store.db")) as store:
-        store.execute("create table cells (key text)")
+        store.execute("create table results (key text)")
     return folder
 
 

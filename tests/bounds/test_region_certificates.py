@@ -16,7 +16,7 @@ from hypothesis import given
 
 from bounds import checker
 from bounds.certificates.region import region_certificate
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_instance
 from bounds.testing import explicit_instances, instances
 from theory.instance import Instance, additive, explicit, pooled
 from theory.numbers import total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def test_certificate_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[s
     proof = tmp_path / "c.json"
     assert answer([EC2, "--certificate", str(proof)], capsys)["traffic_intensity"] == "1"
     assert run(["check", str(proof), "--instance", EC2]) == 0
-    assert "facets 5 of them" in capsys.readouterr().out
+    assert re.search(r"facets +5 of them", capsys.readouterr().out)
     assert run(["check", str(proof), "--instance", FOUR]) == 1
 
 
@@ -88,15 +89,13 @@ def test_large_sets_still_answer(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert found["headroom"] is not None
 
 
-def test_text_slice_and_polymake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "r.poly"
-    assert run(["region", FOUR, "--slice", "small,large", "--polymake", str(out)]) == 0
+def test_text_and_slice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["region", FOUR, "--slice", "small,large"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("This workload is on the boundary of the region: its traffic intensity is 1")
     assert "small + 32 large <= 890/13" in text
     assert "medium + memory + 10 large <= 26" in text
     assert "<= 0" not in text, "that no workload is negative is a facet of every region"
-    assert out.read_text().count("\n") == 53
     found = answer([FOUR, "--slice", "small,large"], capsys)["slice"]
     assert found["types"] == ["small", "large"]
     assert found["workload"] == {"medium": "18/13", "memory": "3"}
@@ -122,7 +121,6 @@ def test_pictures(types: int, workload: str, tmp_path: Path, capsys: pytest.Capt
         ["--slice", "small,nothing"],
         ["--facets", "-1"],
         ["--servers", "0"],
-        ["--facets", "0", "--polymake", "x.poly"],
         ["--plot", "picture.xyz"],
     ],
 )

@@ -42,6 +42,11 @@ COMMANDS = {
     "against fluid": "simulate four_types.toml --policy dra --servers 160 --until 0.2 --against-fluid --replications 3",
     "experiment": "experiment small_grid.toml --store s.db --workers 1",
     "tune": "admission tune admission_small.toml --policy zeroth --sla 0.1 --until 900 --replications 4 --steps 3",
+    "share": "share four_classes.toml --mechanism tsf --whole",
+    "share, all": "share four_classes.toml",
+    "share over time": "share four_classes.toml --mechanism ps-dsf --events user_4_leaves.toml",
+    "share over time, all": "share four_classes.toml --events user_4_leaves.toml",
+    "share, numeric": "share four_classes.toml --mechanism tsf --tolerance 1e-6",
     "attack": "attack rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
 }
 
@@ -107,6 +112,7 @@ def test_each_number_of_the_sentence_is_in_the_answer(name: str, answers: dict[s
     known = list(numbers_of(document))
     for name_of_type in HOSTILE:
         sentence = sentence.replace(name_of_type, "")
+    sentence = re.sub(r'"user \d"', "", sentence)
     for shown in re.findall(r"(?<![\w-])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: %)?", sentence):
         percent, digits = shown.endswith("%"), len(shown.removesuffix(" %").partition(".")[2])
         value = float(shown.removesuffix(" %").replace(",", "")) / (100 if percent else 1)

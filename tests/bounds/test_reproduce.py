@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounds.claims import Level
 from bounds.cli import run
 from bounds.results import claims
 from bounds.results.autoscaling.traces import window
 from bounds.results.real_data import real_table, real_window
-from bounds.results.reproduction import REGISTRY, Effort, modules, reproductions
+from bounds.results.reproduction import REGISTRY, modules, reproductions
 from bounds.results.run import ENDINGS, reproduce, table
 from bounds.views.panels import Curve, Panel, above_zero
 from tests.bounds.test_schemas import schema
@@ -29,7 +30,7 @@ from theory.greedy.workload_scaling import scaling
 
 def numbers(name: str) -> list[dict[str, str]]:
     (one,) = reproductions([name])
-    return list(csv.DictReader(io.StringIO(table(one.compute(**one.parameters[Effort.tiny])))))
+    return list(csv.DictReader(io.StringIO(table(one.compute(**one.parameters[Level.tiny])))))
 
 
 def column(rows: list[dict[str, str]], series: str, what: str = "y") -> list[float]:
@@ -43,7 +44,7 @@ def test_every_result_is_there_and_shows_claims_that_are() -> None:
     for one in found:
         assert one.printed
         assert one.title
-        assert set(one.parameters[Effort.tiny]) == set(one.parameters[Effort.quick]) == set(one.parameters[Effort.full])
+        assert set(one.parameters[Level.tiny]) == set(one.parameters[Level.quick]) == set(one.parameters[Level.full])
 
 
 @pytest.mark.slow
@@ -91,7 +92,7 @@ def test_changed_parameters_are_computed_again(counted: list[int], tmp_path: Pat
     for _ in range(2):
         reproduce(one, tmp_path)
     assert counted == [0]
-    longer = replace(one, parameters={**one.parameters, Effort.quick: {"runs": 3}})
+    longer = replace(one, parameters={**one.parameters, Level.quick: {"runs": 3}})
     assert reproduce(longer, tmp_path).status == "made"
     assert reproduce(replace(longer, seed=5), tmp_path).status == "made"
     assert counted == [0, 1, 1]
@@ -136,7 +137,7 @@ def test_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (["autoscaling/figure3"], "did you mean autoscaling/figure-3?"),
-        (["ps-dsf/figure-5", "--level", "tiny"], "--level: expected quick or full"),
+        (["ps-dsf/figure-5", "--level", "slow"], "--level: expected one of tiny, quick, full"),
         (["ps-dsf/figure-5", "--out", "/dev/null/x"], "cannot be made"),
     ):
         assert run(["reproduce", *words]) == 2
@@ -170,7 +171,7 @@ def test_verify_draws_what_a_claim_has(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_figure_2_agrees_outside_the_critical_points() -> None:
-    from bounds.results.instances import four_types
+    from bounds.results.instances.papers import four_types
 
     rows, curve = numbers("autoscaling/figure-2"), scaling(four_types())
     scales, greedy, optimal = column(rows, "greedy", "x"), column(rows, "greedy"), column(rows, "optimal")

@@ -13,17 +13,9 @@ from scipy.optimize import linprog
 from bounds.adversary.division import DivisionSpace, judge_division
 from bounds.adversary.engine import attack
 from bounds.adversary.rules import rule_named
-from bounds.adversary.sharing import (
-    cycling_cluster,
-    endless_cluster,
-    exact_cycle,
-    exact_rounds,
-    greatest_sum_of_parts,
-    price_family,
-    random_cluster,
-    sum_of_parts,
-    unfair_family,
-)
+from bounds.adversary.sharing import exact_cycle, exact_rounds, greatest_sum_of_parts, sum_of_parts
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import cycling_cluster, endless_cluster, price_family, unfair_family
 from bounds.results.packproof.sharing import tangent_holds
 from theory.sharing.maxmin import tsf
 from theory.sharing.model import Cluster, cluster, occupation

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bounds import checker
-from bounds.adversary.sharing import random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.results.instances.drawn import random_cluster
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, User, cluster

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import pytest
+from msgspec import convert
+from msgspec.structs import replace
 
-from bounds.answers import schema
+from bounds.answers import KINDS, schema
+from bounds.answers.sharing import Shares
 from bounds.cli import run
+from bounds.views.sharing import sentence, tables
+from bounds.views.shown import text_of
+from theory.errors import InputError
 
 CLUSTER = """
 [[server]]
@@ -53,15 +60,16 @@ def test_one_mechanism_as_json(cluster, capsys):
 def test_all_in_one_table(cluster, tmp_path, capsys):
     picture = tmp_path / "shares.png"
     assert run(["share", str(cluster), "--plot", str(picture)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"]
-    assert lines[3].split() == ["tasks", "of", "u3", "6.261", "6.261", "8", "8", "6", "6"]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    names = ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"]
+    assert ["user", *names] in lines
+    assert ["u3", "6.261", "6.261", "8", "8", "6", "6"] in lines
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(["share", str(cluster), "--json"]) == 0
     together = json.loads(capsys.readouterr().out)
     jsonschema.validate(together, schema("share_all"))
     answers = together["mechanisms"]
-    assert set(answers) == set(lines[0].split())
+    assert list(answers) == names
     for answer in answers.values():
         jsonschema.validate(answer, schema("share"))
 
@@ -90,7 +98,11 @@ def test_events(cluster, tmp_path, capsys):
     assert answer["tasks"]["u3"][-1] == 0
     assert picture.exists()
     assert run(command) == 0
-    assert capsys.readouterr().out.splitlines()[-3].split() == ["20", "3", "3", "away"]
+    out = capsys.readouterr().out
+    assert out.startswith("Under ps-dsf, after 1 change of the users who are present, u1 runs 3 tasks and u2 3 at the")
+    rows = [line.split() for line in out.splitlines()]
+    assert ["20", "u2", "3"] in rows
+    assert ["20", "u3", "away"] in rows
 
 
 def test_lies(cluster, capsys):
@@ -152,10 +164,11 @@ def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp
     assert not proof.exists()
     assert run(words) == 0
     shown = capsys.readouterr().out
-    assert "they do NOT fit this cluster" in shown
-    assert "ignored: the borders between servers; servers (placement) of x, y" in shown
+    assert "ignores the borders between servers and servers (placement) of x, y" in shown
+    assert "and they do NOT fit this cluster" in shown
     assert "verified" not in shown
-    assert "holds" not in shown
+    assert {line.split()[-1] for line in shown.splitlines() if "fairness" in line} == {"cluster"}  # of a reason
+    assert "  yes  " not in shown
     assert run([*words, "--json", "--lies", "3"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["feasible"] is False
@@ -163,7 +176,11 @@ def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp
     jsonschema.validate(answer, schema("share"))
     assert run(["share", str(path)]) == 0
     together = capsys.readouterr().out
-    assert "drf ignores the borders between servers; servers (placement) of x, y: the tasks do NOT fit" in together
+    assert "drf divides all servers as one and ignores the borders between servers and servers (placement) of x, y" in (
+        together
+    )
+    assert "they do NOT fit this cluster" in together
+    assert together.startswith("Of the mechanisms whose tasks fit this cluster, ")
     assert "?" not in together
 
 
@@ -190,7 +207,7 @@ def test_lies_that_were_not_searched_and_lies_that_were_not_found(cluster, capsy
     assert "none found" in shown
     assert "not searched" not in shown
     assert run(["share", str(cluster), "--mechanism", "cdrf", "--lies", "1"]) == 0
-    assert "strategy proofness: none found (no profitable lie among" in capsys.readouterr().out
+    assert "none found  no profitable lie among" in capsys.readouterr().out
 
 
 def test_a_lie_about_servers_is_printed(tmp_path, capsys):
@@ -204,4 +221,88 @@ def test_a_lie_about_servers_is_printed(tmp_path, capsys):
     assert run(["share", str(path), "--mechanism", "cdrf", "--lies", "0"]) == 0
     shown = capsys.readouterr().out
     # alone u runs 2 tasks and the others 3, so of 3 tasks u has 2 of 8 parts; who is like the others has a third
-    assert "strategy proofness: FAILS (user u says: may run on all servers; tasks 0.75, by lying 1)" in shown
+    assert "Not satisfied: envy-freeness, bottleneck fairness, single-resource fairness, strategy-proofness." in shown
+    assert "NO     user u says that it may run on all servers, and gets 1 in place of 0.75 tasks" in shown
+
+
+def answers(cluster, tmp_path, capsys):
+    """Return answers of every kind as classes, with an allocation that fails a property."""
+    plan = tmp_path / "events.toml"
+    plan.write_text('until = 20\n[[event]]\ntime = 10\nuser = "u3"\naction = "leave"\n')
+    commands = {
+        "share": ["--mechanism", "tsf", "--whole"],
+        "share_all": [],
+        "share_events": ["--mechanism", "ps-dsf", "--events", str(plan)],
+        "share_events_all": ["--events", str(plan)],
+        "share_numeric": ["--mechanism", "ps-dsf", "--tolerance", "1e-9"],
+        "share_check": ["--mechanism", "ps-dsf", "--tolerance", "1e-9", "--check", str(tmp_path / "shares.json")],
+    }
+    assert run(["share", str(cluster), "--mechanism", "ps-dsf", "--json"]) == 0
+    (tmp_path / "shares.json").write_text(capsys.readouterr().out)
+    for name, words in commands.items():
+        assert run(["share", str(cluster), *words, "--json"]) == 0
+        yield name, convert(json.loads(capsys.readouterr().out), KINDS[name].type())
+
+
+def test_no_name_of_a_field_reaches_the_text(cluster, tmp_path, capsys):
+    for name, answer in answers(cluster, tmp_path, capsys):
+        shown = "\n".join(text_of(answer))
+        assert re.search(r"[a-z]_[a-z]", shown) is None, (name, shown)
+
+
+def test_the_sentence_has_the_numbers_of_the_answer(cluster, tmp_path, capsys):
+    every = dict(answers(cluster, tmp_path, capsys))
+    one, together, numeric = every["share"], every["share_all"], every["share_numeric"]
+    assert sentence(one).startswith("Under tsf, u1 runs 2 tasks, u2 2 and u3 8. The tasks are exact and verified. Not")
+    assert one.tasks == {"u1": 2, "u2": 2, "u3": 8}
+    assert f"within {numeric.violation:.1e} of" in sentence(numeric)
+    best = max(together.mechanisms.values(), key=lambda share: share.nash_welfare)
+    assert f"({best.nash_welfare:.4f})" in sentence(together)
+    failing = next(table for table in tables(together) if table.title == "why a property fails")
+    assert ["tsf", "bottleneck fairness", "user u1 has 4 of ram; its fair amount is 6"] in failing.rows
+
+
+def test_many_users_and_servers_are_summed_up():
+    servers, users = [f"s{i}" for i in range(30)], [f"u{n}" for n in range(20)]
+    answer = convert(
+        {
+            "mechanism": "tsf", "division": "resource", "exact": True, "rounds": None, "damped": False,
+            "tasks": dict(zip(users, range(1, 21), strict=True)), "tasks_exact": None,
+            "allocation": {user: {"s0": 1.0, "s1": 0.0} for user in users},
+            "utilisation": {server: {"cpu": i / 60} for i, server in enumerate(servers)},
+            "jain_index": 0.5, "nash_welfare": 0.5, "properties": {},
+        },
+        Shares,
+    )  # fmt: skip
+    assert sentence(answer).startswith("Under tsf, 20 users run between 1 and 20 tasks each.")
+    rows = dict(next(table for table in tables(answer) if table.title.startswith("in all")).rows)
+    assert rows["pairs of user and server class with tasks"] == "20"
+    assert rows["tasks of a user, median"] == "10.5"
+    assert rows["cpu in use on a server class"] == "between 0 % and 48.3 %"
+
+
+def test_runs_that_are_not_equally_long_are_refused(cluster, tmp_path, capsys):
+    run_over_time = dict(answers(cluster, tmp_path, capsys))["share_events"]
+    with pytest.raises(InputError, match="lists of one length"):
+        sentence(replace(run_over_time, time=run_over_time.time[1:]))
+
+
+def test_the_price_of_fairness_is_named_under_time_division(tmp_path, capsys):
+    """Two users tied to a unit server each and two who may use both: 3/2 of 2, which is the least for four users."""
+    path = tmp_path / "cluster.json"
+    users = [{"name": f"u{n}", "demand": {"time": 1}} for n in range(4)]
+    users[0]["servers"], users[1]["servers"] = ["a"], ["b"]
+    servers = [{"name": name, "capacity": {"time": 1}} for name in "ab"]
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("share"))
+    assert answer["price"] == {"parts": "3/2", "greatest": "2", "kept": 0.75, "guaranteed": 0.75}
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm"]) == 0
+    assert "sum to 1.5 of at most 2, so 75 % is kept, and at least 75 % is guaranteed." in capsys.readouterr().out
+    users[2]["weight"] = 3
+    path.write_text(json.dumps({"server": servers, "user": users}))
+    assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
+    assert "guaranteed" not in json.loads(capsys.readouterr().out)["price"]
+    assert run(["share", str(path), "--mechanism", "ps-dsf", "--json"]) == 0
+    assert "price" not in json.loads(capsys.readouterr().out)

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.answers.record import HIDDEN, NOTES, Answer, Exact, Head, Of
 from bounds.answers.shared import Bounds, Number
-from bounds.views.shown import MOST_ROWS, Table, lines_of, number, tables_of
+from bounds.views.shown import MOST_COLUMNS, MOST_ROWS, Table, lines_of, number, tables_of
 
 
 class Row(Answer):
@@ -104,3 +104,14 @@ def test_numbers_in_significant_digits() -> None:
         "-",
     ]
     assert number(0.123456, 3, share=True) == "12.3 %"
+
+
+def test_numbers_by_two_names_are_columns_and_many_of_them_rows_of_pairs() -> None:
+    class Shares(Answer):
+        tasks: Annotated[dict[str, dict[str, float]], Head("tasks", digits=3, by="user, server")]
+
+    (few,) = tables_of(Shares(tasks={"u": {"A": 1.23456, "B": 0.0}, "v": {"B": 2.0}}))
+    assert few == Table("tasks", ["user", "A", "B"], [["u", "1.23", "0"], ["v", "", "2"]], [False, True, True])
+    (many,) = tables_of(Shares(tasks={"u": {f"s{i}": float(i % 2) for i in range(MOST_COLUMNS + 1)}}))
+    assert many.head == ["user", "server", ""]
+    assert many.rows == [["u", f"s{i}", "1"] for i in range(1, MOST_COLUMNS + 1, 2)]  # zeros are left out

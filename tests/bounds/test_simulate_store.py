@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +13,21 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment.replications import fingerprint, simulate_stored
+from fluid.experiment.arrays import packed
+from fluid.experiment.grid import read_grid, scenario_of
+from fluid.experiment.keys import fingerprint, key_of_run, key_of_runs
+from fluid.experiment.replications import put_run, read_run, simulate_stored
+from fluid.experiment.run import run_cell
 from fluid.experiment.store import Store
 from fluid.simulation import driver
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.measures import Measures
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete
+from tests.fluid.test_experiment import grid_file
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -40,7 +41,7 @@ def rows(path: Path) -> int:
         return 0
     connection = sqlite3.connect(path)
     try:
-        return int(connection.execute("select count(*) from cells").fetchone()[0])
+        return int(connection.execute("select count(*) from results").fetchone()[0])
     except sqlite3.OperationalError:
         return 0
     finally:
@@ -100,40 +101,44 @@ def test_what_cannot_be_kept(tmp_path: Path) -> None:
         simulate_stored(store, policy("nonpreemptive"), scenario, replications=1, seed=0)
 
 
-@pytest.mark.parametrize("error", [zlib.error("invalid block"), NotImplementedError("zip 25.5"), KeyError("log")])
-def test_a_damaged_run_is_refused(error: Exception, tmp_path: Path) -> None:
-    """Damage to an archive shows in many ways before its checksum is reached."""
-
-    def unpack(content: bytes) -> None:
-        raise type(error)(len(content))
-
-    with Store(tmp_path / "s.db") as store:
-        store.put("k", 0, {}, {"queue": 1.0}, 0.5, b"archive")
-        with pytest.raises(InputError, match="a cell holds no run: take a new file"):
-            store.run("k", unpack)
-
-
-@pytest.mark.parametrize("changed", [*Measures._fields, "all"])
-def test_arrays_that_are_no_run_of_the_scenario_are_refused(changed: str, tmp_path: Path) -> None:
-    """Empty ones, and ones with a row too many, of each measure: the archive itself is sound."""
+@pytest.mark.parametrize("content", [b"", b"no archive", packed({}), packed({"edges": [1.0]}), packed({"other": 1})])
+def test_a_content_that_is_no_run_is_refused(content: bytes, tmp_path: Path) -> None:
+    """Its digest is right, so that it was written by a program that is not this one."""
     scenario = QueueScenario(additive([6], [[4], [1]], workload=["1/4", "1/4"]), 2, 20.0, 5.0)
     rule = policy("nonpreemptive")
     with Store(tmp_path / "s.db") as store:
-        first = simulate_stored(store, rule, scenario, replications=1, seed=0, workers=1)
-        stored = simulate_stored(store, rule, scenario, replications=1, seed=0)
-        assert stored.runs[0].mean_queue == first.runs[0].mean_queue
-        for spoil in (lambda x: x[:0], lambda x: np.concatenate([x, x[:1] if len(x) else np.zeros((1, *x.shape[1:]))])):
-            measures = first.runs[0].measures._asdict()
-            for name in measures if changed == "all" else [changed]:
-                measures[name] = spoil(measures[name])
-            if all(np.array_equal(x, getattr(first.runs[0].measures, name)) for name, x in measures.items()):
-                continue  # one that is empty in this model
-            stream = BytesIO()
-            np.savez(stream, **measures)
-            with closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
-                connection.execute("update cells set arrays = ?", (stream.getvalue(),))
-            with pytest.raises(InputError, match="a cell holds no run: take a new file"):
-                simulate_stored(store, rule, scenario, replications=1, seed=0)
+        store.put(key_of_run(key_of_runs(rule, scenario, 0), 0), content, 1.0)
+        with pytest.raises(InputError, match="a cell is damaged: take a new file"):
+            simulate_stored(store, rule, scenario, replications=1, seed=0)
+
+
+def test_a_run_that_was_read_is_the_run_that_was_stored(tmp_path: Path) -> None:
+    scenario = QueueScenario(additive([6], [[4], [1]], workload=["1/4", "1/4"]), 2, 20.0, 5.0, log=3)
+    rule = policy("nonpreemptive")
+    with Store(tmp_path / "s.db") as store:
+        (first,) = simulate_stored(store, rule, scenario, replications=1, seed=0, workers=1).runs
+        (again,) = simulate_stored(store, rule, scenario, replications=1, seed=0).runs
+    for name, array in first.measures._asdict().items():
+        stored = getattr(again.measures, name)
+        assert np.array_equal(stored, array)
+        assert (stored.dtype, stored.shape, stored.flags.writeable) == (array.dtype, array.shape, True)
+
+
+def test_a_cell_of_a_grid_and_a_replication_of_one_seed_are_one_result(tmp_path: Path) -> None:
+    """The key says policy, scenario and seed, and nothing of the command that ran it."""
+    cell = read_grid(grid_file(tmp_path, replications=2)).cells[1]
+    found = policy(cell.document["policy"])
+    scenario = scenario_of(cell.document, found)
+    assert cell.replication == 1
+    with Store(tmp_path / "s.db") as store:
+        put_run(store, cell.key, run_cell(cell))
+        stored = read_run(store, cell.key, scenario)
+        assert stored is not None
+        simulated = simulate_stored(store, found, scenario, replications=2, seed=cell.entropy, workers=1).runs
+        assert rows(tmp_path / "s.db") == 2
+        assert simulated[1].seconds == stored.seconds
+        simulated = simulate(found, scenario, replications=2, seed=cell.entropy).runs
+    assert simulated[1].mean_reward == stored.mean_reward != simulated[0].mean_reward
 
 
 def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

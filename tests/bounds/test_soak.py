@@ -7,7 +7,7 @@ import pytest
 
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_instance
 from theory.greedy.optimal import solve
 
 

@@ -110,7 +110,7 @@ packproof.main()
     [
         ("bounds", "os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted\n"),
         ("typer", "os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted\n"),
-        ("bounds.cli.worst", "os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted\n"),
+        ("bounds.cli.solve", "os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted\n"),
         ("highspy", "os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted\n"),
         ("numpy", "os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted\n"),
         ("typer", "raise ImportError('no typer')", 2, "no typer\n"),

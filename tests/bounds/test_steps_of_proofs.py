@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bounds.adversary.by_size import EVERY_ON_ONE
-from bounds.results.instances import one_resource_family, one_resource_inserted, one_resource_member
+from bounds.results.instances.families import one_resource_family, one_resource_inserted, one_resource_member
 from bounds.results.packproof import all_types
 from bounds.results.packproof.all_types import chain_of, exceeds, hard_steps, steps_hold
 from bounds.results.packproof.anchors import Anchor, Node, after, anchors_hold, cases, greatest, moved

@@ -16,7 +16,7 @@ import pytest
 
 from bounds import checker
 from bounds.certificates.throughput import throughput_certificate
-from bounds.results.instances import random_law
+from bounds.results.instances.drawn import random_law
 from theory.files.sizes import Sizes
 from theory.partition.bounding import bracket
 from theory.partition.laws import Law, discrete, piecewise, uniform

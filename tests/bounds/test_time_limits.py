@@ -16,7 +16,7 @@ from bounds.adversary.engine import Judged, attack
 from bounds.adversary.items import ItemSpace, judge_items
 from bounds.adversary.online import break_policy
 from bounds.adversary.search import worst_instance
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from examples.rules_to_attack import first_fit
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError

@@ -134,10 +134,10 @@ def test_an_instance_has_no_workload_that_no_file_states(files: Path, capsys: py
         ("region types.toml --trace nowhere.csv --servers 2", "nowhere.csv: cannot be read"),
         ("solve types.toml --servers 2", "type[1].workload: missing"),
         ("fluid types.toml --until 9", "type[1].workload: missing"),
-        ("worst types.toml --vary all --trace log.csv", "--trace: has no meaning with a workload that varies"),
+        ("worst types.toml --vary all --trace log.csv", "--trace: has no meaning with --vary all"),
         ("fluid full.toml --until 9 --servers 3", "--servers: has no meaning with full.toml"),
         ("solve arrivals.toml", "arrivals.toml: simulation.arrivals: expected --servers L beside it"),
-        ("throughput items.toml --trace log.csv", "--trace: expected a law of sizes"),
+        ("throughput items.toml --trace log.csv", "--trace: has no meaning with items of several resources"),
         ("throughput law.toml --trace log.csv", "log.csv: expected at least one resource"),
     ],
 )

@@ -21,7 +21,7 @@ from bounds.adversary.budget import Budget, OutOfTimeError
 from bounds.adversary.workload import refutation, worst_workload
 from bounds.certificates.worst import worst_certificate
 from bounds.cli import run
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.files.instances import write_instance
 from theory.greedy.optimal import solve
@@ -139,7 +139,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (done.returncode, done.stdout) == (0, "valid: ratio 449/515\n")
     capsys.readouterr()
     for arguments, said in (
-        (["--vary", "all"], "only the worst workload"),
+        (["--vary", "all"], "has no meaning with --vary all"),
         (["--vary", "workload", "--time-limit", "0"], "not every order was decided"),
         (["--vary", "workload", "--out", str(made)], "named twice"),
     ):

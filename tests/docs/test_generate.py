@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import Checked, Outcome
+from bounds.claims import Checked, Level, Outcome
 from bounds.results import claims
 from bounds.results import modules as files_of_claims
-from bounds.results.reproduction import DRAWINGS, Effort, modules, reproductions
+from bounds.results.reproduction import DRAWINGS, modules, reproductions
 from bounds.results.run import picture
 from tests.pictures.looks import faults
 
@@ -206,7 +206,7 @@ def test_stored_panels_are_what_is_computed(name: str) -> None:
     from generate.reproduced import as_data, stored
 
     (one,) = reproductions([name])
-    panels = [as_data(panel) for panel in one.compute(**one.parameters[Effort.quick])]
+    panels = [as_data(panel) for panel in one.compute(**one.parameters[Level.quick])]
     assert stored(DOCS)[name]["panels"] == json.loads(json.dumps(panels))
 
 

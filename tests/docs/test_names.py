@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from bounds.cli import app
+from bounds.cli import application
 from bounds.results import claims
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ PAGES = [
     ROOT / "docs" / "reference" / "traces.md",
     ROOT / "docs" / "reference" / "simulation-table.md",
 ]
-COMMANDS = typer.main.get_command(app)
+COMMANDS = typer.main.get_command(application())
 
 
 def commands_of(page: Path) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from bounds.adversary.by_size import on_record, proven_from_below
-from bounds.cli import app, run
+from bounds.cli import application, run
 from bounds.results import claims, modules
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ def test_the_first_screen_has_the_two_commands_and_an_answer() -> None:
 
 
 def test_every_command_is_named() -> None:
-    for name in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
+    for name in typer.main.get_command(application()).commands:  # type: ignore[attr-defined]
         assert f"`packproof {name}" in README or f"$ packproof {name}" in README, name
 
 
@@ -74,7 +74,7 @@ def test_every_command_is_one_of_the_command_line(monkeypatch: pytest.MonkeyPatc
     commands += re.findall(r"`packproof ([^`\s]+ [^`]+)`", README)
     assert len(commands) > 25
     for command in commands:
-        parsed(typer.main.get_command(app), shlex.split(command.partition(" > ")[0]))
+        parsed(typer.main.get_command(application()), shlex.split(command.partition(" > ")[0]))
 
 
 ROWS = {

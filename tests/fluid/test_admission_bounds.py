@@ -69,7 +69,7 @@ def test_no_deterministic_policy_of_a_tiny_cluster_is_better() -> None:
 def test_control_a_looser_sla_is_worth_more() -> None:
     tight, loose = (optimal_policy(SMALL, sla, 3).lower for sla in (0.01, 0.05))
     assert tight < loose - 1e-3
-    with pytest.raises(InputError, match="--sla"):
+    with pytest.raises(InputError, match="sla: expected"):
         optimal_policy(SMALL, 0.0, 3)
 
 

@@ -107,7 +107,7 @@ def test_simulated_policy_that_does_not_see_kinds_is_below_the_bound() -> None:
 def test_bad_input() -> None:
     with pytest.raises(InputError, match="two kinds"):
         hidden_optimum(AdmissionCluster(4, 1.0, (Kind(1.0, 1.0, 1.0, 0.0, 1),)), 0.1, 2)
-    with pytest.raises(InputError, match="--beliefs"):
+    with pytest.raises(InputError, match="beliefs: expected"):
         hidden_optimum(GROWS, 0.1, 2, 2)
-    with pytest.raises(InputError, match="--sla"):
+    with pytest.raises(InputError, match="sla: expected"):
         hidden_optimum(GROWS, 1.0, 2)

@@ -132,7 +132,7 @@ def test_first_deployment_is_judged_by_its_exact_belief() -> None:
     drawn = world.draw_world(CLUSTER, 400.0, 11, observations=2)
     horizons = outlook.aligned_horizons()
     run = run_policy(CLUSTER, drawn, AdmissionPolicy("first", 1e9), 400.0)
-    for policy, code in ((AdmissionPolicy("first", 1e9), FIRST), (AdmissionPolicy("second", 1.1), SECOND)):
+    for policy, code in ((AdmissionPolicy("first", 1e9), FIRST), (AdmissionPolicy("second"), SECOND)):
         run = run_policy(CLUSTER, drawn, policy, 400.0)
         laws = [float(a[0]) for a in (drawn.mu_shape, drawn.mu_rate, drawn.lam_shape, drawn.lam_rate)]
         sigma = Gamma(float(drawn.sigma_shape[0]), float(drawn.sigma_rate[0]))

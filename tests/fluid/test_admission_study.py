@@ -41,7 +41,7 @@ def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
     assert used[1].utilisation.mean - used[0].utilisation.mean <= 0.005, "refined to half a point"
     fresh = simulate_admission(CLUSTER, tuning.policy, 3000.0, replications=6, first=12, seed=1)
     assert tuning.result.sla == fresh.sla, "worlds that had no part in the choice"
-    with pytest.raises(InputError, match="--sla"):
+    with pytest.raises(InputError, match="sla: expected"):
         tune(CLUSTER, AdmissionPolicy("zeroth"), 1.5, 10.0)
 
 

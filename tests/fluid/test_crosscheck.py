@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds.results.instances import dynamic_instance, limited_by_draining, not_limited_by_draining
+from bounds.results.instances.drawn import dynamic_instance
+from bounds.results.instances.families import limited_by_draining, not_limited_by_draining
 from fluid.limits.convergence import LIMITS, crosscheck, static_limit
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulation.options import Expression

@@ -91,3 +91,10 @@ def test_guaranteed_rate_changes_sign_at_the_fraction() -> None:
     exact = decay_rate(instance)
     assert exact is not None
     assert guaranteed_rate(instance, Fraction(1)) <= float(exact)
+
+
+def test_on_the_boundary_no_rate_is_sure() -> None:
+    """Queues need not fall there, however slowly: no rate, rather than a rate of 0; and no time to drain."""
+    instance = additive([1], [[1], [1]], workload=["1/4", "3/4"])
+    assert decay_rate(instance) is None
+    assert least_time(instance, [1, 1]) is None

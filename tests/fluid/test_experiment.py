@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,7 @@ def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
         assert table(grid, store) == undisturbed(path)
 
 
+@pytest.mark.processes
 def test_workers_end_with_the_driver(tmp_path: Path) -> None:
     """Only the driver is killed (9): its workers leave by themselves, and the store is free."""
     path = grid_file(tmp_path, replications=50, until=20_000)
@@ -92,7 +94,7 @@ def test_workers_end_with_the_driver(tmp_path: Path) -> None:
         process.kill()
         pytest.skip("no /proc to look for workers")
     grid = read_grid(path)
-    for _ in range(120):
+    for _ in range(600):
         time.sleep(0.5)
         if (tmp_path / "s.db").exists() and _rows(tmp_path / "s.db"):
             break
@@ -111,7 +113,7 @@ def test_workers_end_with_the_driver(tmp_path: Path) -> None:
 def _rows(path: Path) -> int:
     connection = sqlite3.connect(path)
     try:
-        return int(connection.execute("select count(*) from cells").fetchone()[0])
+        return int(connection.execute("select count(*) from results").fetchone()[0])
     except sqlite3.OperationalError:
         return 0
     finally:
@@ -151,8 +153,6 @@ def test_full_disk(tmp_path: Path) -> None:
 
 def test_locked_and_foreign_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "s.db"
-    with Store(place), pytest.raises(InputError, match="another experiment"):
-        Store(place)
     monkeypatch.setattr("fluid.experiment.store.WAIT", 0.1)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("begin exclusive")
@@ -180,18 +180,20 @@ def test_locked_and_foreign_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Store(tmp_path / "nowhere" / "s.db")
 
 
-def test_a_store_has_one_writer_by_whatever_name(tmp_path: Path) -> None:
+def test_a_store_is_one_file_by_whatever_name(tmp_path: Path) -> None:
     place, other, folder = tmp_path / "s.db", tmp_path / "other.db", tmp_path / "folder"
     folder.symlink_to(tmp_path)
     other.symlink_to(place)
     for first, second in ((place, other), (other, place), (place, folder / "other.db"), (folder / "s.db", other)):
-        with Store(first), pytest.raises(InputError, match=rf"^{second}: another experiment is writing to this store$"):
-            Store(second)
-    with Store(other) as store:
-        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
-        with Store(place, reading=True) as read, Store(folder / "other.db", reading=True) as again:
-            assert read.numbers(["k"]) == again.numbers(["k"]) == {"k": {"reward": 1.0}}
-    assert not list(tmp_path.glob("other.db?*"))  # what SQLite and the lock need is beside the file itself
+        key = f"{first} {second}"
+        with Store(first) as one, Store(second) as two, Store(first, reading=True) as read:
+            assert one.put(key, b"one", 0.5)
+            assert not two.put(key, b"two", 0.5)
+            assert two.put(key.upper(), b"two", 0.5)
+            for store in (one, two, read):
+                assert store.read(key, bytes) == (b"one", 0.5)
+                assert store.read(key.upper(), bytes) == (b"two", 0.5)
+    assert not list(tmp_path.glob("other.db?*"))  # what SQLite needs is beside the file itself
 
 
 def test_a_store_has_one_name(tmp_path: Path) -> None:
@@ -199,7 +201,7 @@ def test_a_store_has_one_name(tmp_path: Path) -> None:
     place, other = tmp_path / "s.db", tmp_path / "other.db"
     with Store(place) as store:
         os.link(place, other)
-        store.put("k", 0, {}, {"reward": 1.0}, 0.5)  # goes on
+        store.put("k", b"1", 0.5)  # goes on
         for name in (place, other):
             for reading in (False, True):
                 with pytest.raises(InputError, match=rf"^{name}: expected a file with one name, found 2 hard links"):
@@ -219,38 +221,34 @@ def test_a_store_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select i"
 ADDED = {
-    "trigger gone": "create trigger gone after insert on cells begin delete from cells; end",
+    "trigger gone": "create trigger gone after insert on results begin delete from results; end",
     "view endless": f"create view endless as {ENDLESS} from n",
     "table more": "create table more (x)",
-    "index quick": "create index quick on cells (replication)",
-    "table cells": "alter table cells add column twice real generated always as (seconds * 2) virtual",
+    "index quick": "create index quick on results (seconds)",
+    "table results": "alter table results add column twice real generated always as (seconds * 2) virtual",
     "table words": "create virtual table words using fts5 (x)",
 }
-REST = (
-    "replication integer not null, parameters text not null, numbers text not null, arrays blob, "
-    "seconds real not null, finished real not null) strict"
-)
+REST = "content blob not null, digest text not null, seconds real not null, finished real not null) strict"
 REPLACED = (
-    f"create view cells as {ENDLESS} as key, i as replication, '{{}}' as parameters, '{{}}' as numbers, "
-    "null as arrays, 1.0 as seconds, 1.0 as finished from n",
-    f"create table cells (key text, {REST}",
-    f"create table cells (key text primary key check (key = ''), {REST}",
-    "create table cells (key text primary key, x)",
+    f"create view results as {ENDLESS} as key, x'' as content, '' as digest, 1.0 as seconds, 1.0 as finished from n",
+    f"create table results (key text, {REST}",
+    f"create table results (key text primary key check (key = ''), {REST}",
+    "create table results (key text primary key, x)",
 )
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [*ADDED.items(), *(("table cells", f"drop table cells; {words}") for words in REPLACED)]
+    ("name", "words"), [*ADDED.items(), *(("table results", f"drop table results; {words}") for words in REPLACED)]
 )
 @pytest.mark.parametrize("reading", [False, True])
 def test_a_store_declares_one_table_and_nothing_else(name: str, words: str, reading: bool, tmp_path: Path) -> None:
     place = tmp_path / "s.db"
     with Store(place) as store:
-        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
+        store.put("k", b"1", 0.5)
     with closing(sqlite3.connect(place)) as connection:
         connection.executescript(words)
     before = place.read_bytes()
-    with pytest.raises(InputError, match="with the table cells alone") as error:
+    with pytest.raises(InputError, match="with the table results alone") as error:
         Store(place, reading=reading)
     assert name in str(error.value)
     assert str(error.value).startswith(f"{place}: ")
@@ -262,12 +260,12 @@ def test_cells_that_go_while_an_experiment_runs_are_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, place = grid_file(tmp_path, replications=2, until=2), tmp_path / "s.db"
-    put = Store.put
+    put, lost = Store.put, cycle((True, False))
 
     def put_and_lose(store: Store, *what: Any, **how: Any) -> None:
         put(store, *what, **how)
         with closing(sqlite3.connect(place, isolation_level=None)) as other:
-            other.execute("delete from cells where replication = 1")
+            other.execute("delete from results where key = ?", (next(lost) and what[0],))
 
     monkeypatch.setattr(Store, "put", put_and_lose)
     words = ["experiment", str(path), "--store", str(place), "--workers", "1", "--csv", str(tmp_path / "out.csv")]
@@ -281,23 +279,48 @@ def test_cells_that_go_while_an_experiment_runs_are_missed(
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_numbers_that_are_not_those_that_were_stored_are_refused(tmp_path: Path) -> None:
-    """SQLite checks no content: one digit that has changed on the disk would be taken for a result."""
+@pytest.mark.parametrize("changed", ["content", "digest", "key"])
+def test_results_that_are_not_those_that_were_stored_are_refused(changed: str, tmp_path: Path) -> None:
+    """SQLite checks no content: one bit that has changed on the disk would be taken for a result."""
     path = grid_file(tmp_path, replications=1)
     grid = read_grid(path)
+    first, second = grid.cells[0].key, grid.cells[1].key
     with Store(tmp_path / "s.db") as store:
         run_experiment(grid, store, workers=1)
-        (key, numbers), *_ = store.numbers(cell.key for cell in grid.cells).items()
-    connection = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
-    changed = json.dumps({**numbers, "events": numbers["events"] + 1})  # type: ignore[operator]
-    for text, parameters in ((changed, "parameters"), ("[", "parameters"), (changed, "'[]'")):
-        connection.execute(f"update cells set numbers = ?, parameters = {parameters} where key = ?", (text, key))
-        with Store(tmp_path / "s.db") as store, pytest.raises(InputError, match="a cell is damaged: take a new file"):
-            run_experiment(grid, store, workers=1)  # before anything is run
-    connection.execute("update cells set parameters = '{}' where key = ?", (key,))  # as stores had it before
-    connection.close()
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as connection:
+        (content,) = connection.execute("select content from results where key = ?", (first,)).fetchone()
+        value = {"content": content[:-1] + bytes([content[-1] ^ 1]), "digest": "0" * 64, "key": second}[changed]
+        connection.execute("delete from results where key = ?", (second,))
+        connection.execute(f"update results set {changed} = ? where key = ?", (value, first))
     with Store(tmp_path / "s.db") as store:
-        assert run_experiment(grid, store, workers=1) == 0
+        with pytest.raises(InputError, match="a cell is damaged: take a new file"):
+            run_experiment(grid, store, workers=1)  # before anything is run
+        with pytest.raises(InputError, match="a cell is damaged: take a new file"):
+            summary(grid, store)
+
+
+WRITER = """
+import sys
+from fluid.experiment.store import Store
+sys.stdin.read()
+for number in range(20):
+    with Store(sys.argv[1]) as store:
+        store.put(f"both {number}", b"1", 1.0)
+        store.put(f"{sys.argv[2]} {number}", b"1", 1.0)
+"""
+
+
+def test_writers_at_once_are_all_served(tmp_path: Path) -> None:
+    """They make the file together, and open and close it again and again."""
+    root, place = Path(__file__).parent.parent.parent, tmp_path / "s.db"
+    reading, writing = os.pipe()
+    command, how = [sys.executable, "-c", WRITER, str(place)], {"cwd": root, "stdin": reading}
+    writers = [subprocess.Popen([*command, str(one)], stderr=subprocess.PIPE, **how) for one in range(4)]
+    os.close(reading)
+    time.sleep(1.0)
+    os.close(writing)  # now they all begin
+    assert [writer.communicate()[1] for writer in writers] == [b""] * 4
+    assert _rows(place) == 20 + 80
 
 
 def test_pairing_and_intervals(tmp_path: Path) -> None:
@@ -378,21 +401,21 @@ def test_interrupted_command_says_what_it_has(
     assert shown.err.strip().endswith("interrupted")
 
 
-@pytest.mark.parametrize(("version", "advice"), [(4, "use a newer packproof"), (2, "take a new file")])
+@pytest.mark.parametrize(("version", "advice"), [(5, "use a newer packproof"), (3, "take a new file")])
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
     Store(tmp_path / "s.db").close()
     connection = sqlite3.connect(tmp_path / "s.db")
     connection.execute(f"pragma user_version = {version}")
     connection.close()
-    with pytest.raises(InputError, match=f"version 3, found version {version}: {advice}"):
+    with pytest.raises(InputError, match=f"version 4, found version {version}: {advice}"):
         Store(tmp_path / "s.db")
 
 
 def test_what_is_kept_stays_as_it_is(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
-        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
-        store.put("k", 0, {}, {"reward": 2.0}, 0.5)
-        assert store.numbers(["k"]) == {"k": {"reward": 1.0}}
+        store.put("k", b"1", 0.5)
+        store.put("k", b"2", 0.5)
+        assert store.read("k", bytes) == (b"1", 0.5)
 
 
 def test_options_of_a_policy_do_not_change_the_jobs(tmp_path: Path) -> None:

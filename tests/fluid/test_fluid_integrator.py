@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.stepping import stepped
-from bounds.results.instances import with_rates
+from bounds.results.instances.drawn import with_rates
 from fluid.limits.reservation import FluidPath, Reservation, emptying_rates, fluid_path, path, state_of
 from fluid.limits.reservation.draining import RARE
 from fluid.limits.reservation.segment import State

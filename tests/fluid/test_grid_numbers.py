@@ -14,9 +14,8 @@ import pytest
 from bounds.answers import schema
 from bounds.cli import run
 from fluid.experiment.grid import read_grid, scenario_of
-from fluid.experiment.run import run_cell
 from fluid.simulation.policy_names import policy
-from tests.fluid.traced import INSTANCE, JOBS
+from tests.fluid.traced import INSTANCE, JOBS, numbers_of_cell
 from theory.errors import InputError
 from theory.files.instances import parse_instance, read_instance
 from theory.region.membership import traffic_intensity
@@ -51,7 +50,7 @@ def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_names_of_numbers_are_known_before_the_run(file: str, policies: tuple[str, ...], grid: Path) -> None:
     grid.write_text(GRID.replace("i.toml", file) + f"[vary]\npolicy = {json.dumps(policies)}\n")
     planned = read_grid(grid)
-    ran = {name for cell in planned.cells for name in run_cell(cell)[0]} - {"drift"}
+    ran = {name for cell in planned.cells for name in numbers_of_cell(cell)} - {"drift"}
     assert set(planned.numbers) == ran
 
 

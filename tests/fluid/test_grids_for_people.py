@@ -14,12 +14,12 @@ from bounds.answers import schema
 from bounds.cli import run
 from fluid.experiment.forecast import forecast
 from fluid.experiment.grid import read_grid, scenario_of
-from fluid.experiment.run import run_cell, run_experiment
+from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import rows, summary_table
 from fluid.simulation.policy_names import policy
 from fluid.statistics import mean_interval
-from tests.fluid.traced import INSTANCE, JOBS
+from tests.fluid.traced import INSTANCE, JOBS, numbers_of_cell
 from theory.errors import InputError
 
 GRID = """instance = "i.toml"
@@ -97,7 +97,7 @@ def test_types_without_workload_and_reward_take_the_load_of_the_trace(grid: Path
             busy = sum(float(row["duration"]) for row in lines if row["type"] == name)
             assert float(scenario.instance.workload[j]) == pytest.approx(busy / (3 * span))
         assert scenario.instance.rewards == (1, 1)
-        numbers, *_ = run_cell(cell)
+        numbers = numbers_of_cell(cell)
         assert numbers["reward"] == pytest.approx((numbers["jobs.small"] + numbers["jobs.big"]) / 3)
     grid.write_text(GRID.replace("i.toml", "left.toml"))
     with pytest.raises(InputError, match=r"left\.toml: type\[1\]\.reward: missing"):
@@ -147,7 +147,7 @@ def test_the_forecast_expects_what_comes(grid: Path) -> None:
     grid.write_text(GRID.replace("until = 8", "until = 400") + "replications = 1\n[vary]\nworkload = [0.2]\n")
     planned = read_grid(grid)
     (cell,) = planned.cells
-    numbers, *_ = run_cell(cell)
+    numbers = numbers_of_cell(cell)
     events, expected = numbers["events"], forecast(planned, None).events
     assert events is not None
     # arrivals are Poisson with mean expected / 2, and each departs; 6 deviations: false alarm below 1e-6

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from scipy.optimize import linprog
 
-from bounds.results.instances import dynamic_instance
+from bounds.results.instances.drawn import dynamic_instance
 from bounds.testing import explicit_instances, instances
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of

@@ -150,7 +150,7 @@ def test_the_least_number_of_servers(seed: int, share: float) -> None:
     by_hand = {servers: lost_by_hand(log, servers) for servers in range(1, 120)}
     expected = min(servers for servers, value in by_hand.items() if value >= share)
     for start in (1, expected, 100):
-        need = least_for(policy("first-fit"), log, Trials(Target(share=share)), start)
+        need = least_for(policy("first-fit"), log, Trials(Target(accept=share)), start)
         assert need.servers == expected
         assert need.attained == pytest.approx(by_hand[expected], rel=1e-12)
         if expected > 1:
@@ -186,7 +186,7 @@ def test_a_target_that_is_never_met() -> None:
         def met(self, value: float) -> bool:
             return value > 2
 
-    need = least_for(policy("first-fit"), log, Trials(Never(share=1.0)), 1)
+    need = least_for(policy("first-fit"), log, Trials(Never(accept=1.0)), 1)
     assert (need.servers, need.attained) == (None, 1.0)
 
 
@@ -224,7 +224,7 @@ def test_growth() -> None:
 def test_when_the_time_is_over_parts_are_left_out() -> None:
     log = log_of(6, additive([3], [[1], [2]]), count=80)
     chosen = [policy("first-fit"), policy("best-fit")]
-    plan = make_plan(log, chosen, Trials(Target(share=0.9)), Effort(1000, 2, 10), seconds=-1.0)
+    plan = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(1000, 2, 10), time_limit=1e-9)
     assert plan.best is not None
     assert plan.left_out == (
         "first-fit: 2 of 2 resampled logs",
@@ -233,7 +233,7 @@ def test_when_the_time_is_over_parts_are_left_out() -> None:
         "growth of 20%",
         "growth of 50%",
     )
-    unhurried = make_plan(log, chosen, Trials(Target(share=0.9)), Effort(1000, 2, 10))
+    unhurried = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(1000, 2, 10))
     assert not unhurried.left_out
     assert unhurried.policies[0].need == plan.policies[0].need
     assert plan.carries.lower <= plan.carries.upper <= plan.peak.upper
@@ -242,7 +242,7 @@ def test_when_the_time_is_over_parts_are_left_out() -> None:
 def test_head_room_is_what_the_capacity_leaves() -> None:
     """With one type and one job a server, head-room is servers less the mean."""
     log = log_of(7, additive([1], [[1]]), count=200)
-    plan = make_plan(log, [policy("first-fit")], Trials(Target(share=0.99)), Effort(1000, 0, 10))
+    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=0.99)), Effort(1000, 0, 10))
     assert plan.best is not None
     assert plan.headroom == (Fraction(plan.best.servers or 0) - mean_jobs(log)[0],)
 
@@ -334,7 +334,7 @@ def test_plans_are_those_of_a_replay(
             ),
         )
         log = planned_log(TraceFile(path), instance)
-    plan = make_plan(log, [policy("first-fit")], Trials(Target(share=share)), Effort(1000, 0, 400))
+    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=share)), Effort(1000, 0, 400))
 
     def accepted(servers: int) -> float:
         counts = pools_by_hand(servers, [part for _, part in pools])
@@ -371,7 +371,7 @@ def test_a_warm_up_is_simulated_and_not_counted() -> None:
     whole = PlannedLog(additive([1], [[1]]), jobs, int(jobs.times[-1]) + 1, None, ())
     for warmup in (0, 1, 57, 200, int(jobs.times[-1])):
         log = replace(whole, warmup=warmup)
-        need = least_for(policy("first-fit"), log, Trials(Target(share=0.8)), 10)
+        need = least_for(policy("first-fit"), log, Trials(Target(accept=0.8)), 10)
         assert need.servers is not None
         assert need.attained == lost_by_hand(log, need.servers) >= 0.8 > lost_by_hand(log, need.servers - 1)
         inside, most = [], 0
@@ -388,9 +388,9 @@ def test_a_burst_and_the_last_instant_count() -> None:
     times = np.concatenate([np.arange(100), np.arange(1000, 2000, 10), np.full(200, 2000)])
     jobs = JobList(times, np.zeros(400, np.int32), np.full(400, 500))
     log = PlannedLog(additive([4], [[1]]), jobs, 2001, None, ())
-    assert least_for(policy("first-fit"), log, Trials(Target(share=1.0)), 3).servers == 63  # 250 at the end
+    assert least_for(policy("first-fit"), log, Trials(Target(accept=1.0)), 3).servers == 63  # 250 at the end
     early = replace(log, jobs=JobList(*(column[:200] for column in jobs)), until=1991)
-    assert least_for(policy("first-fit"), early, Trials(Target(share=1.0)), 3).servers == 25
+    assert least_for(policy("first-fit"), early, Trials(Target(accept=1.0)), 3).servers == 25
 
 
 def test_waits_at_the_last_instant_count_whole() -> None:
@@ -423,7 +423,7 @@ def test_a_policy_that_cannot_run_is_left_out() -> None:
 
     log = log_of(6, additive([3], [[1], [2]]), count=80)
     wide = replace(policy("first-fit"), name="wide", prepare=too_large)
-    chosen, how = [wide, policy("first-fit")], (Trials(Target(share=0.9)), Effort(1000, 1, 10))
+    chosen, how = [wide, policy("first-fit")], (Trials(Target(accept=0.9)), Effort(1000, 1, 10))
     plan = make_plan(log, chosen, *how, optional=True)
     assert plan.not_run == ("wide: --policy wide: a million tables, expected 10 at most",)
     assert [row.need.policy for row in plan.policies] == ["first-fit"]

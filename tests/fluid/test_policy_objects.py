@@ -12,7 +12,7 @@ from fluid import simulation
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
 from fluid.simulation.arrivals import Law
-from fluid.simulation.driver import run_once, simulate
+from fluid.simulation.driver import run_once, seed_of, simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import policy
@@ -36,6 +36,12 @@ from theory.instance import additive
 
 def prepared_by_packproof(setting: Any) -> Any:
     return policy("static").prepare(setting)
+
+
+def test_no_replication_of_one_seed_is_one_of_another() -> None:
+    """Replication 1 of seed 0 and replication 0 of seed 1 draw other numbers."""
+    drawn = [np.random.default_rng(seed_of(seed, r)).random() for seed in range(6) for r in range(6)]
+    assert len(set(drawn)) == 36
 
 
 def nowhere(state: Any, job_type: int, draws: Any) -> int:

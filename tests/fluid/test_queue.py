@@ -17,7 +17,6 @@ from bounds.results.nonpreemptive.algorithms import starts_of, transcribed
 from bounds.results.nonpreemptive.literal import Algorithm1
 from bounds.views.simulation import growth_of
 from fluid.experiment.grid import read_grid
-from fluid.experiment.run import run_cell
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
 from fluid.simulation.driver import run_once, seed_of, simulate
@@ -28,6 +27,7 @@ from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.nonpreemptive import beta_now
 from fluid.simulation.state import Setting
 from tests.fluid.conserved import conserve_queue
+from tests.fluid.traced import numbers_of_cell
 from tests.reference.nonpreemptive_max_weight_local import MaxWeightLocal
 from tests.reference.nonpreemptive_randomized_sampling import RandomizedSampling
 from theory.compiled import plain
@@ -202,8 +202,8 @@ def test_cells_of_experiments(tmp_path: Path) -> None:
         "policy = ['nonpreemptive', 'bf-js']\nservers = [1, 2]\n"
     )
     for cell in read_grid(tmp_path / "grid.toml").cells:
-        found, *_ = run_cell(cell)
-        assert found == run_cell(cell)[0]
+        found = numbers_of_cell(cell)
+        assert found == numbers_of_cell(cell)
         assert {"queue", "queue.a", "jobs.b", "delay", "delay.p99", "growth", "drift", "events"} <= found.keys()
         assert found["queue"] == pytest.approx(found["queue.a"] + found["queue.b"])
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.results.autoscaling.referee import Referee
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_instance
 from bounds.testing import instances
 from fluid.simulation.arrivals import JobList, Law
 from fluid.simulation.driver import run_once

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.stepping import extrapolated, reflected, settled, stepped
-from bounds.results.instances import dynamic_instance
+from bounds.results.instances.drawn import dynamic_instance
 from fluid.limits.reservation import (
     Reservation,
     emptying_rate,

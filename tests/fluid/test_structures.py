@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.simulation.structures import bitset, event_list, reference, searches, slot_ends
+from fluid.simulation.structures import bitset, event_list, searches, slot_ends
 from fluid.simulation.structures.searches import NOTHING
+from tests.reference import structures
 from theory.compiled import plain
 
 
@@ -19,7 +20,7 @@ def test_sets(number: int, steps: list[tuple[bool, int]]) -> None:
         member = each % number
         (bitset.insert if adds else bitset.discard)(words, levels, 1, member)
         (members.add if adds else members.discard)(member)
-        assert bitset.least(words, levels, 1) == reference.least_from(members)
+        assert bitset.least(words, levels, 1) == structures.least_from(members)
     for member in members:
         bitset.discard(words, levels, 1, member)
     assert not words.any()
@@ -32,8 +33,8 @@ def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) 
     for m in inside:
         bitset.insert(words, levels, 0, m)
     for q in [*(x % number for x in asked), 0, number - 1]:
-        assert bitset.greatest_upto(words, levels, 0, q) == reference.greatest_upto(inside, q)
-        assert bitset.least_from(words, levels, 0, q) == reference.least_from(inside, q)
+        assert bitset.greatest_upto(words, levels, 0, q) == structures.greatest_upto(inside, q)
+        assert bitset.least_from(words, levels, 0, q) == structures.least_from(inside, q)
 
 
 @given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
@@ -47,9 +48,9 @@ def test_tree(number: int, changes: list[tuple[int, int]]) -> None:
         assert (tree[1:] == searches.new_tree(number, value=np.array(leaves))[1:]).all()
         for value in range(11):
             for start in range(number):
-                assert searches.first_at_least(tree, start, value) == reference.first_at_least(leaves, start, value)
+                assert searches.first_at_least(tree, start, value) == structures.first_at_least(leaves, start, value)
     assert searches.close_up(tree) == number - leaves.count(NOTHING)
-    closed = searches.new_tree(number, value=np.array(reference.close_up(leaves, NOTHING)))
+    closed = searches.new_tree(number, value=np.array(structures.close_up(leaves, NOTHING)))
     assert (tree[1:] == closed[1:]).all()
 
 
@@ -68,8 +69,8 @@ def test_open_servers(number: int, most: int, seed: int, phases: list[int]) -> N
                 residuals[server] = residual
                 searches.open_server(keys, places, count, server, residual)
         for size in range(1, most + 2):
-            assert searches.tightest(keys, count, size) == reference.tightest(residuals, size)
-        assert searches.most_room(keys, count) == reference.most_room(residuals)
+            assert searches.tightest(keys, count, size) == structures.tightest(residuals, size)
+        assert searches.most_room(keys, count) == structures.most_room(residuals)
         assert count[0] == len(residuals)
 
 
@@ -89,10 +90,10 @@ def test_entries_leave_by_time_and_ties_in_the_order_in_which_they_came(data: st
             entries.append((first + later, added))
             added += 1
         elif entries:
-            assert take(events) == reference.pop(entries)
+            assert take(events) == structures.pop(entries)
         assert event_list.next_time(events, 2**62) == min(entries, default=(2**62, 0))[0]
     while entries:
-        assert take(events) == reference.pop(entries)
+        assert take(events) == structures.pop(entries)
 
 
 @given(st.data())
@@ -112,9 +113,9 @@ def test_jobs_of_a_slot_leave_in_the_order_in_which_they_came(data: st.DataObjec
             now = int(min(jobs)[0])  # a loop goes on to the slot of the next end
             while jobs and min(jobs)[0] == now:
                 assert slot_ends.next_slot(ends, 2**62) == now
-                assert take(ends) == reference.pop(jobs)
+                assert take(ends) == structures.pop(jobs)
         assert sorted(slot_ends.in_service(ends)) == sorted(what for _, what in jobs)
         assert ends.size[0] == len(jobs)
     while jobs:
-        assert take(ends) == reference.pop(jobs)
+        assert take(ends) == structures.pop(jobs)
     assert slot_ends.next_slot(ends, -1) == -1

@@ -20,6 +20,7 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import table
+from fluid.files.initial import InitialJobs
 from fluid.simulation.arrivals import JobList, Law
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
@@ -347,6 +348,14 @@ def test_every_start_after_the_warm_up_is_in_the_quantiles(name: str) -> None:
     done = run_once(policy(name), scenario, SEED)
     assert done.measures.starts[: done.first].sum() > 0
     assert done.measures.sketch.sum() == done.measures.starts[done.first :].sum()
+
+
+def test_jobs_on_one_server_more_than_there_are() -> None:
+    """They are refused, and none of them is left out."""
+    jobs = InitialJobs(((2, (1,)), (1, (3,))))
+    assert jobs.counts(3, 1).tolist() == [[1], [1], [3]]
+    with pytest.raises(InputError, match="expected jobs on 2 servers at most, got 3"):
+        jobs.counts(2, 1)
 
 
 def test_who_leaves_goes_before_who_comes() -> None:

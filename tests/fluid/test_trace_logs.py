@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,27 @@ def test_one_log_in_every_form(form: str, tmp_path: Path) -> None:
     assert trace.duration.tolist() == [round((b - a) * 1e6) for a, b, _ in ROWS]
     assert [trace.labels[i] for i in trace.label] == [kind for _, _, kind in ROWS]
     assert trace.notes[0].startswith("columns guessed from the header: time = "), "the guess is among the notes"
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+@pytest.mark.parametrize("form", FORMS)
+def test_one_log_with_other_separators(form: str, sign: str, tmp_path: Path) -> None:
+    expected = read(tmp_path / "log.csv", table(form))
+    names = {";": "semicolons", "\t": "tabs", "|": "bars"}
+    trace = read(tmp_path / "log.csv", "# a comment\n" + table(form).replace(",", sign))
+    assert np.array_equal(trace.arrival, expected.arrival)
+    assert np.array_equal(trace.duration, expected.duration)
+    assert f"cells are separated by {names[sign]}" in trace.notes
+    assert "1 comment left out (lines with #)" in trace.notes
+
+
+def test_a_log_with_decimal_commas(tmp_path: Path) -> None:
+    rows = "0,5;10;1,5\n1;2,25;2\n"
+    trace = read(tmp_path / "log.csv", f"start;end;vCPU\n{rows}")
+    assert trace.arrival.tolist() == [0, 500_000]
+    assert trace.duration.tolist() == [9_500_000, 1_250_000]
+    assert [n * trace.unit[0] for n in trace.demand[:, 0].tolist()] == [Fraction(3, 2), 2]
+    assert "numbers have a decimal comma" in trace.notes
 
 
 @pytest.mark.parametrize("header", ["created_at,duration,type", "created_at,runtime_min,type", "time,duration,type"])
@@ -127,8 +149,14 @@ GOOD = "2026-05-01T00:00:00Z,2026-05-01T01:00:00Z,small"
 MALFORMED = {
     "an empty file": ("", "empty file"),
     "a header alone": (HEAD, "expected tasks below the header"),
-    "semicolons": (f"{HEAD}\n{GOOD}".replace(",", ";"), "commas"),
-    "tabs": (f"{HEAD}\n{GOOD}".replace(",", "\t"), "commas"),
+    "two decimal marks": ("start;end;vCPU\n0;1,5;2\n0;2.5;2", "expected one decimal mark, found 1,5 and 2.5"),
+    "commas of thousands": ("start;end;vCPU\n0;1,500;2", "1,500 may be 1.500 or 1500"),
+    "a header again": (f"{HEAD}\n{GOOD}\n{HEAD}\n{GOOD}", ":3: expected a row of the table, found its header again"),
+    "a row of units": (
+        "start,end,vCPU\n(s),(s),cores\n0,1,2",
+        "found units: they stand in the header, such as start (s)",
+    ),
+    "a row of totals": ("id,start,end,vCPU\na,0,1,2\nTOTAL,,,2", ":3: expected a row of the table, found a row of t"),
     "no arrivals": ("deleted_at,duration,type\n5,5,a", "created_at or start"),
     "no end": ("created_at,start,type\n5,5,a", "deleted_at, end or duration"),
     "neither types nor resources": ("created_at,deleted_at,owner\n1,2,me", "VM Size"),

@@ -20,10 +20,10 @@ from fluid.traces.file import trace_of
 from fluid.traces.google import TYPES, read_google_events
 from fluid.traces.model import ALIBABA_2018, GOOGLE_2019, Outcome, Trace
 from fluid.traces.readers import read_trace
-from fluid.traces.typed_table import LINES
 from tests.fluid.test_trace import EVENTS
 from theory.errors import InputError, TooLargeError
 from theory.files.document import Fields
+from theory.files.table import LINES
 
 PLAIN = "time,duration,type,cpu\n0,2.5,a,1\n0.25,1,b,0.5\n4,0.125,a,1\n"
 FIELDS = ("arrival", "duration", "outcome", "attempt", "demand", "label")

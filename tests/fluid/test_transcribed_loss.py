@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_instance
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.preemption import DRA_PREEMPTION

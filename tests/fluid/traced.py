@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from bounds.answers import schema as schema_of
 from bounds.cli import run
+from fluid.experiment.grid import Cell, scenario_of
+from fluid.experiment.run import run_cell, run_numbers
+from fluid.simulation.policy_names import policy
 
 INSTANCE = """
 [server]
@@ -54,3 +58,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     message = capsys.readouterr().err.rstrip("\n")
     assert "\n" not in message
     return message
+
+
+def numbers_of_cell(cell: Cell) -> dict[str, float | None]:
+    """Run a cell of a grid, and return the numbers of its run."""
+    return run_numbers(replace(run_cell(cell), scenario=scenario_of(cell.document, policy(cell.document["policy"]))))

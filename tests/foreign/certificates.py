@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from bounds import checker
-from bounds.adversary.sharing import random_cluster
 from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
     region_certificate,
     throughput_certificate,
 )
-from bounds.results.instances import four_types, random_instance, random_law
+from bounds.results.instances.drawn import random_cluster, random_instance, random_law
+from bounds.results.instances.papers import four_types
 from theory.files.sizes import Sizes
 from theory.greedy import solve
 from theory.instance import explicit
@@ -210,7 +210,7 @@ QUERIES: dict[str, list[Alteration]] = {
 POLYHEDRA: dict[str, list[Alteration]] = {
     "region": [_more_offset, _less_offset, _facet_left_out, _vertex_left_out],
 }
-ALTERATIONS = {"smtlib": QUERIES, "lrs": POLYHEDRA} | dict.fromkeys(("lp", "qsopt", "mps", "certo"), PROGRAMS)
+ALTERATIONS = {"smtlib": QUERIES, "lrs": POLYHEDRA, "lp": PROGRAMS}
 """By format and kind, what makes the exported statement false."""
 
 MADE = {"assignment": assignments, "region": regions, "throughput": throughputs, "allocation": allocations}

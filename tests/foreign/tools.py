@@ -7,7 +7,6 @@ Debian's programs unpacked below ``debian``. Without it, the tools are those on 
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 import shutil
@@ -95,28 +94,10 @@ def _glpk(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
 
 
 def _glpk_value(command: list[str], file: Exported, folder: Path) -> Fraction:
-    form = "--lp" if file.name.endswith(".lp") else "--freemps"
-    told = run([*command, "--exact", form, file.name, "-w", "answer"], folder)
+    told = run([*command, "--exact", "--lp", file.name, "-w", "answer"], folder)
     answer = (folder / "answer").read_text() if "OPTIMAL" in told else ""
     (folder / "answer").unlink(missing_ok=True)
     found = re.search(r"^s bas \d+ \d+ f f (\S+)$", answer, re.M)
-    if found is None:
-        raise Failed(told[-300:])
-    return Fraction(found[1])
-
-
-def _qsopt(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
-    """The optimum is the claimed one, as a fraction."""
-    return all(_qsopt_value(command, file, folder) == claimed(file.text) for file in files)
-
-
-def _qsopt_value(command: list[str], file: Exported, folder: Path) -> Fraction:
-    told = run([*command, "-O", "answer", "-L", file.name], folder)
-    written = [path for path in folder.iterdir() if path.name.startswith("answer")]
-    answer = written[0].read_text() if written else ""
-    for path in written:
-        path.unlink()
-    found = re.search(r"status OPTIMAL\s+Value = (\S+)", answer)
     if found is None:
         raise Failed(told[-300:])
     return Fraction(found[1])
@@ -153,28 +134,6 @@ def _cdd(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
             raise Failed(told[-300:])
         verdicts.append(rows_of((folder / made).read_text()) == rows_of(b.text))
     return all(verdicts)
-
-
-_CERTO = """
-import json, sys, certo
-from certo.certificate import Certificate
-for name in sys.argv[1:]:
-    document = json.load(open(name))
-    report = certo.verify(Certificate.from_dict(document))
-    print(json.dumps([bool(report.ok), report.kind, len(report.checks)]))
-"""
-
-
-def _certo(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
-    """All documents verify."""
-    told = run([*command, "-c", _CERTO, *(file.name for file in files)], folder)
-    try:
-        reports = [json.loads(line) for line in told.splitlines()]
-    except ValueError:
-        raise Failed(told[-300:]) from None
-    if len(reports) != len(files) or any(kind != "lp_dual" or checks < 1 for _, kind, checks in reports):
-        raise Failed(told[-300:])
-    return all(ok for ok, _, _ in reports)
 
 
 _HIGHS = """
@@ -236,13 +195,9 @@ TOOLS = [
     Tool("z3", "smtlib", lambda: program("z3"), _queries),
     Tool("cvc5", "smtlib", _cvc5, _queries),
     Tool("glpsol --exact", "lp", lambda: program("glpsol"), _glpk),
-    Tool("glpsol --exact", "mps", lambda: program("glpsol"), _glpk),
-    Tool("esolver", "qsopt", lambda: program("esolver"), _qsopt),
     Tool("lrs", "lrs", lambda: program("lrs"), _lrs),
     Tool("scdd_gmp", "lrs", lambda: program("scdd_gmp"), _cdd),
-    Tool("certo-math", "certo", lambda: python_with("certo"), _certo),
     Tool("HiGHS", "lp", lambda: [sys.executable], _highs),
-    Tool("HiGHS", "mps", lambda: [sys.executable], _highs),
 ]
 """HiGHS comes with packproof; all others are skipped where they are not installed."""
 

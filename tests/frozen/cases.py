@@ -27,7 +27,7 @@ WORST = {
 }
 
 REGION = {
-    "region ec2": "region %ec2.toml --servers 40 --certificate !out.json --polymake !out.poly --json",
+    "region ec2": "region %ec2.toml --servers 40 --certificate !out.json --json",
     "region caught": "region %caught.toml --certificate !out.json --json",
     "region pools": "region @pools.toml --slice a,c --certificate !out.json --json",
     "region explicit": "region @explicit.json --servers 3 --json",

@@ -125,7 +125,6 @@ REFUSED: list[tuple[str, dict[str, str], list[str]]] = [
     (f"{REGION} --slice a", GOOD, ["--slice"]),
     (f"{REGION} --slice a,z", GOOD, ["--slice", "z"]),
     (f"{REGION} --facets -1", GOOD, ["--facets"]),
-    (f"{REGION} --polymake none/p.poly", GOOD, ["none/p.poly"]),
     # laws of sizes
     ("throughput s.toml", {}, ["s.toml"]),
     ("throughput s.toml", {"s.toml": TWO}, ["s.toml", "sizes"]),

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
-from bounds.claims import WithoutData
+from bounds.claims import Level, WithoutData
 from bounds.cli import run
-from bounds.results.reproduction import Effort, about_bands, modules, reproductions
+from bounds.results.reproduction import about_bands, modules, reproductions
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
@@ -28,10 +28,10 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 def test_results(identity: str) -> None:
     (result,) = reproductions([identity])
     try:
-        panels = result.compute(**result.parameters[Effort.tiny])
+        panels = result.compute(**result.parameters[Level.tiny])
     except WithoutData as reason:
         pytest.skip(str(reason))
-    assert not faults(picture(result, panels, Effort.tiny))
+    assert not faults(picture(result, panels, Level.tiny))
     titles = [panel.title for panel in panels]
     assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
 
@@ -257,19 +257,22 @@ def test_notebooks_show_names_as_they_are(figures: list[Figure]) -> None:
     from matplotlib import rc_context, rcParams
 
     from bounds.views.notebook import html
+    from theory.files.clusters import parse_cluster
     from theory.files.instances import parse_instance
     from theory.greedy.optimal import solve
     from theory.region.facets import region_facets
+    from theory.sharing.maxmin import drf
 
     instance = parse_instance(hostile_instance(2), "hostile")
     with rc_context({"text.usetex": True, "text.parse_math": True, "lines.linewidth": 20.0}):
         before = dict(rcParams)
-        for result in (solve(instance), region_facets(instance)):
+        users = {"server": [{"name": "s", "capacity": {"cpu": 2}}], "user": [{"name": "$5_a_$", "demand": {"cpu": 1}}]}
+        for result in (drf(parse_cluster(users)), solve(instance), region_facets(instance)):
             assert "<img" in (html(result) or "")
         assert dict(rcParams) == before
-    assert len(figures) == 2
+    assert len(figures) == 3
     assert any("$5_a_$" in text for text in texts_of(figures[0]))
-    assert all(line.get_linewidth() < 5 for line in figures[1].axes[0].get_lines())
+    assert all(line.get_linewidth() < 5 for line in figures[2].axes[0].get_lines())
 
 
 SETTINGS = """

@@ -11,7 +11,7 @@ import pytest
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.search import worst_instance
 from bounds.cli import run
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack.greatest import max_reward
 from theory.instance import additive, explicit, pooled

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fluid.experiment import replications
+from fluid.experiment import keys
 from fluid.experiment.grid import RUN, read_grid
 from fluid.experiment.replications import simulate_stored
 from fluid.experiment.store import Store
@@ -139,7 +139,7 @@ def test_keys_of_cells_hold_code_and_versions(tmp_path: Path, monkeypatch: pytes
     assert keys[0] == keys[1] != keys[2]
     for changed in ("packproof", "numpy", "numba"):
         other = versions() | {changed: "0.0"}
-        monkeypatch.setattr("fluid.experiment.grid.versions", lambda other=other: other)
+        monkeypatch.setattr("fluid.experiment.keys.versions", lambda other=other: other)
         assert read_grid(grid_in(tmp_path / "here"), code=RUN).cells[0].key != keys[0]
 
 
@@ -151,13 +151,13 @@ def test_replications_are_told_apart_by_code_and_versions(tmp_path: Path, monkey
         with Store(tmp_path / "s.db") as opened:
             simulate_stored(opened, found, scenario, replications=1, seed=0, workers=1)
         with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
-            return int(connection.execute("select count(*) from cells").fetchone()[0])
+            return int(connection.execute("select count(*) from results").fetchone()[0])
 
     mine = replace(first_fit, source="mine.py:MINE", code="a")
     assert [rows(mine), rows(mine)] == [1, 1]
     assert rows(replace(mine, source="elsewhere/mine.py:MINE")) == 1
     assert rows(replace(mine, code="b")) == 2
-    monkeypatch.setattr(replications, "versions", lambda: {"packproof": "0.0"})
+    monkeypatch.setattr(keys, "versions", lambda: {"packproof": "0.0"})
     assert rows(mine) == 3
     with pytest.raises(InputError, match="store: expected a policy by its name"):
         rows(replace(first_fit, source=""))

@@ -16,7 +16,8 @@ import pytest
 
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
-from bounds.results.instances import four_types, random_instance, tight_family, tight_family_additive
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.papers import four_types, tight_family, tight_family_additive
 from tests.bounds.test_certificates import alterations, certificate
 from tests.checker.corpus import CERTIFICATES, GONE, at, changed, places, signed
 from tests.checker.test_alterations import others

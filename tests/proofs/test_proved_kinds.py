@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from bounds import checker
-from bounds.adversary.sharing import random_cluster
 from bounds.certificates import allocation_certificate, region_certificate, throughput_certificate
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_cluster, random_instance
 from tests.checker.corpus import CERTIFICATES, Document, at, changed, places
 from tests.checker.test_alterations import forgeries, others, same
 from tests.proofs.built import PROOFS

@@ -17,13 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.results.instances import (
-    one_resource_family,
-    random_instance,
-    table_4,
-    tight_family,
-    tight_family_additive,
-)
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.families import one_resource_family, one_resource_inserted, one_resource_member
+from bounds.results.instances.papers import table_4, tight_family, tight_family_additive
 from bounds.results.packproof.approximate import approximate_greedy, fewest_types, least_reward, sharp_family
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
@@ -104,6 +100,21 @@ def test_greedy_keeps_and_existence() -> None:
         assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
         if greedy.serves_all:
             assert best == earned  # Greedy.serves_all_optimal
+
+
+def test_ties_determine() -> None:
+    """A run with the tie rule may cut its stages, and earns the same; it cannot leave out a part."""
+    cut = 0
+    for instance in drawn(40):
+        greedy = global_greedy(instance)
+        stages = [(stage.configurations, stage.fraction) for stage in greedy.stages]
+        parts = [(k, fraction * part) for k, fraction in stages for part in (Fraction(1, 3), Fraction(2, 3))]
+        assert assert_greedy_run(instance, parts) == greedy.reward
+        cut += len(parts) > len(stages)
+        for i in range(len(parts)):
+            with pytest.raises(AssertionError):
+                assert_greedy_run(instance, parts[:i] + parts[i + 1 :])
+    assert cut > 30
 
 
 def test_approximate_greedy() -> None:
@@ -261,27 +272,40 @@ def test_tight_family(types: int) -> None:
         assert list(row) == [*expected, 0 if j < n else types]
 
 
-@pytest.mark.parametrize("types", [2, 3, 4, 7])
-def test_one_resource_family(types: int) -> None:
-    """OneResource.v with n + 1 = J, rewards times 2^n: the same demands, workload, stages and share."""
-    n, instance = types - 1, one_resource_family(types)
-    units = [2 ** max(j - 1, 0) for j in range(types)]  # `unit_of`
+@pytest.mark.parametrize(("p", "m"), [(1, 0), (2, 0), (6, 0), (1, 1), (4, 1), (1, 2), (2, 2)])
+def test_one_resource_members(p: int, m: int) -> None:
+    """OneResource.v: the same demands, rewards, workload, stages and share; Coq counts small types from 0."""
+    instance, types = one_resource_member(p, m + 1), p + m + 1
+    t, T = [2**p], [2**p]  # `small_number` and `small_product`
+    for i in range(m + 1):
+        T.append(T[i] * t[i])
+        t.append(t[i] * (t[i] + 1))
+    d = [t[m - j] + 1 if j <= m else 2 ** (m + p + 1 - j) for j in range(types)]  # `member_part`
     space = instance.pools[0].space
     assert isinstance(space, Additive)
-    assert space.capacity == (2**n * (2**n + 1) - 1,)
-    assert [row[0] for row in space.demands] == [unit * (2**n + (j > 0)) for j, unit in enumerate(units)]
-    assert [u * 2**n for u in instance.rewards] == units
+    assert space.capacity == (t[m + 1] - 1,)
+    assert [row[0] for row in space.demands] == [t[m + 1] // part for part in d]
+    rewards = [Fraction(1, T[m - j] if j <= m else 2 ** (m + p + 1 - j)) for j in range(types)]
+    assert list(instance.rewards) == rewards
     assert list(instance.workload) == [1] * types
-    most = [2**n, *(2 ** (n + 1 - i) - 1 for i in range(1, types))]
-    parts = [Fraction(1, number) for number in most[:n]]
+    parts = [Fraction(1, part - 1) for part in d[:-1]]
     greedy = global_greedy(instance)
     assert [(s.configurations[0], s.fraction) for s in greedy.stages] == [
-        (tuple(most[i] if j == i else 0 for j in range(types)), part)
+        (tuple(d[i] - 1 if j == i else 0 for j in range(types)), part)
         for i, part in enumerate([*parts, 1 - total(parts)])
     ]
     assert space.holds((1,) * types)
-    share = 1 - (Fraction(1, 2**n) + total(Fraction(1, 2**k - 1) for k in range(2, n + 1))) / 2
-    assert greedy.reward == share * value(instance.rewards, (1,) * types)
+    halves = total(Fraction(1, 2**k - 1) for k in range(2, p + 1))
+    spent = halves + total(Fraction(1, t[i]) for i in range(m + 1))
+    share = 1 - spent / (2 * (1 + total(Fraction(1, T[i]) for i in range(1, m + 1))))  # one_resource_member
+    assert greedy.reward == share * value(instance.rewards, (1,) * types) < value(rewards, (1,) * types)
+    if m == 0:
+        assert share == 1 - (Fraction(1, 2**p) + halves) / 2  # one_resource_keeps
+        assert instance == one_resource_family(p + 1)
+    if m == 1:
+        N = Fraction(2**p)
+        assert share == 1 - N**2 / (N**2 + 1) * (1 / (N * (N + 1)) + 1 / N + halves) / 2  # one_resource_inserted
+        assert instance == one_resource_inserted(p + 2)
 
 
 def series(b: int, terms: int) -> Fraction:
@@ -472,14 +496,15 @@ def test_finite_partitions_lose() -> None:
 
 
 def test_section_5_full() -> None:
-    """With demands that fill class A, `alone_tasks` are half as many for user 2 on each class, whatever its shape."""
+    """If users fill what they demand of class A, user 2 runs half as many tasks on each class, whatever its shape."""
     generator = random.Random(5)
     for _ in range(20):
         capacity = [[generator.randint(1, 9) for _ in range(3)] for _ in range(2)]
         demand = [Fraction(c, 80) for c in capacity[0]]
+        demand[2] *= generator.randint(0, 1)  # a resource that nobody demands need not be full
         pair = cluster(capacity, [demand, [2 * d for d in demand]])
         assert [row[0] for row in pair.monopoly] == [80, 40]
-        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True))
+        assert all(40 * d + 20 * 2 * d == c for d, c in zip(demand, capacity[0], strict=True) if d)
         assert pair.monopoly[0][1] == 2 * pair.monopoly[1][1]
     table = table_4().monopoly
     assert [row[0] for row in table[:2]] == [80, 40]

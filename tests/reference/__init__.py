@@ -1,1 +1,1 @@
-"""Second implementations of policies from the papers; the name of a file says the paper and the policy."""
+"""Second implementations: of policies, by paper and policy, and of engines, which try everything."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.results.autoscaling.referee import Referee
-from bounds.results.instances import sizes_of
+from bounds.results.instances.families import sizes_of
 from fluid.simulation.measures import PREEMPTION, REFUSAL
 from fluid.simulation.state import Setting
 

@@ -118,35 +118,6 @@ def test_answers_are_those_of_this_system(place: Path) -> None:
         assert there == ours
 
 
-def test_two_writers_are_told_apart(place: Path) -> None:
-    """A store that another process has locked in the manner of Windows is refused in one line."""
-    code = (
-        "import sys, time\nfrom fluid.experiment.store import Store\n"
-        "with Store('held.db'):\n    print('held', flush=True)\n    sys.stdin.read()\n"
-    )
-    variables = os.environ | {"PYTHONPATH": f"{place / 'without'}{os.pathsep}{ROOT}"}
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=place, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert holder.stdin is not None
-    assert holder.stdout is not None
-    try:
-        assert holder.stdout.readline() == b"held\n"
-        command = "simulate four_types.toml --policy dra --servers 5 --until 1 --store held.db"
-        done = subprocess.run(
-            [sys.executable, "-m", "packproof", *command.split()],
-            cwd=place,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2
-        assert "another experiment is writing to this store" in done.stderr
-    finally:
-        holder.communicate()
-
-
 def test_a_store_that_cannot_be_opened_asks_for_no_effective_ids(place: Path) -> None:
     code = (
         "import sqlite3\nfrom pathlib import Path\nfrom fluid.experiment import store as home\nhome.WAIT = 0.0\n"

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds.results.instances import four_types
+from bounds.results.instances.papers import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
 from theory.exact.columns.pricing import Pricing
@@ -39,7 +39,7 @@ def test_feasible_and_maximal(instance: Instance) -> None:
     assert maximal(space).tolist() == [list(k) for k in top]
 
 
-@pytest.mark.slow
+@settings(max_examples=25)
 @given(instances() | explicit_instances(), st.data())
 def test_max_reward_is_the_greatest_of_definition_2_2(instance: Instance, data: st.DataObject) -> None:
     space, u = instance.pools[0].space, instance.rewards

@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
+from tests.reference import column_generation, knapsacks, linear_programs
 from theory.exact.columns import generation
-from theory.exact.columns import reference as reference_columns
 from theory.exact.columns.cutting_stock import bins
 from theory.exact.columns.pricing import heavier
-from theory.exact.knapsack import reference as reference_knapsack
 from theory.exact.knapsack.configurations import count, feasible, maximal, reduced
 from theory.exact.knapsack.greatest import max_weight
 from theory.exact.knapsack.lists import ListSearch
-from theory.exact.programs import reference as reference_programs
 from theory.exact.programs.linear import InfeasibleError, LinearProgram
 from theory.instance import Additive, Instance, additive
 from theory.region.membership import CapacityProgram
@@ -39,7 +37,7 @@ def test_programs(seed: int) -> None:
     program = LinearProgram(rows)
     entries = [{i: matrix[i][j] for i in range(m)} for j in range(n)]
     program.add_columns(costs, entries, *map(list, zip(*bounds, strict=True)))
-    expected = reference_programs.greatest_objective(
+    expected = linear_programs.greatest_objective(
         costs, [(a, *pair) for a, pair in zip(matrix, rows, strict=True)], bounds
     )
     if expected is None:
@@ -53,19 +51,19 @@ def test_programs(seed: int) -> None:
 def test_knapsack(instance: Instance, data: st.DataObject) -> None:
     space, width = instance.pools[0].space, len(instance.types)
     assert isinstance(space, Additive)
-    every = list(reference_knapsack.configurations(space))
+    every = list(knapsacks.configurations(space))
     assert list(map(tuple, feasible(space).tolist())) == every
     assert count(space) == len(every)
-    assert list(map(tuple, maximal(space).tolist())) == reference_knapsack.maximal_configurations(space)
+    assert list(map(tuple, maximal(space).tolist())) == knapsacks.maximal_configurations(space)
     weights = data.draw(
         st.lists(st.integers(0, 2 ** data.draw(st.sampled_from([5, 40, 90]))), min_size=width, max_size=width)
     )
-    best = reference_knapsack.heaviest(space, weights)
+    best = knapsacks.heaviest(space, weights)
     assert max_weight(space, weights) == best
-    bound = reference_knapsack.value(weights, best) - data.draw(st.integers(0, 3))
+    bound = knapsacks.value(weights, best) - data.draw(st.integers(0, 3))
     if bound >= 0:
         answers = heavier(space, weights, bound)
-        above = reference_knapsack.heavier_than(space, weights, bound, [10**9] * width)
+        above = knapsacks.heavier_than(space, weights, bound, [10**9] * width)
         assert set(answers) <= set(above)
         assert bool(answers) == bool(above)
 
@@ -77,7 +75,7 @@ def test_lists(sizes: list[int], capacity: int, data: st.DataObject) -> None:
     most = data.draw(st.lists(st.integers(1, 4), min_size=len(sizes), max_size=len(sizes)))
     weights = data.draw(st.lists(st.integers(0, 50), min_size=len(sizes), max_size=len(sizes)))
     bound = data.draw(st.integers(0, 150))
-    above = reference_knapsack.heavier_than(space, weights, bound, most)
+    above = knapsacks.heavier_than(space, weights, bound, most)
     answers = ListSearch(reduced(space), most).heavier(weights, bound)
     assert bool(answers) == bool(above)
     assert all(tuple(k) in above for k in answers)
@@ -87,7 +85,7 @@ def test_lists(sizes: list[int], capacity: int, data: st.DataObject) -> None:
 def test_columns_of_pools(instance: Instance) -> None:
     spaces = [pool.space for pool in instance.pools if isinstance(pool.space, Additive)]
     shares = [pool.share for pool in instance.pools]
-    expected = reference_columns.least_servers(spaces, shares, instance.workload)
+    expected = column_generation.least_servers(spaces, shares, instance.workload)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generation, "ENUMERATE_BELOW", 0)
         assert CapacityProgram(instance).intensity().value == expected
@@ -105,4 +103,4 @@ def test_columns_of_counted_jobs(seed: int) -> None:
     pair = bins(sizes, jobs, capacity)
     assert pair is not None
     for found, most in zip(pair, (None, jobs), strict=True):
-        assert found.servers == reference_columns.least_servers([space], [Fraction(1)], jobs, most)
+        assert found.servers == column_generation.least_servers([space], [Fraction(1)], jobs, most)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from theory.errors import InputError
 from theory.files.clusters import cluster_document, parse_cluster, read_cluster
 

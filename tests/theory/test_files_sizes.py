@@ -103,11 +103,11 @@ def test_mistakes_are_one_line(tmp_path: Path, body: str, line: str) -> None:
     [
         ("", "found an empty file"),
         ("size\n", "expected at least one size, found none"),
-        ("size\n0.5\nabc\n", "line 3: expected a size in (0, 1], got 'abc'"),
-        ("0.5\n1.5\n", "line 2: expected a size in (0, 1], got 1.5"),
-        ("0.5\n0\n", "line 2: expected a size in (0, 1], got 0"),
-        ("0.5\n0.1,0.2\n", "line 2: expected one column of sizes, got 2"),
-        ("nan\n0.5\n", "line 1: expected a size in (0, 1], got 'nan'"),
+        ("size\n0.5\nabc\n", ":3: expected a size in (0, 1], got 'abc'"),
+        ("0.5\n1.5\n", ":2: expected a size in (0, 1], got 1.5"),
+        ("0.5\n0\n", ":2: expected a size in (0, 1], got 0"),
+        ("0.5\n0.1,0.2\n", ":2: expected 1 field, got 2"),
+        ("nan\n0.5\n", ":1: expected a size in (0, 1], got 'nan'"),
     ],
 )
 def test_mistakes_in_samples_name_the_line(tmp_path: Path, text: str, line: str) -> None:

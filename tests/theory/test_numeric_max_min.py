@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from tests.theory.test_numeric_shares import with_effective
 from theory.errors import InputError
 from theory.sharing import numeric_levels as numeric

@@ -10,7 +10,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from bounds.adversary.sharing import cycling_cluster, random_cluster
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import cycling_cluster
 from tests.theory.test_sharing_large import CHECKS, SHARES, drawn, exact_distance
 from theory.errors import InputError
 from theory.sharing import per_server

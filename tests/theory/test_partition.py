@@ -272,6 +272,12 @@ def test_guarantees(cuts: list[str], least: str, ratio: str) -> None:
     assert upper_rounded(law, by_cuts(cuts)) == found.ratio * whole.workload
 
 
+def test_servers_carry_in_proportion() -> None:
+    law, partition = uniform("1/10", "9/10"), by_cuts(["1/10", "1/2"])
+    assert (lower_rounded(law, partition), lower_rounded(law, partition, 3)) == (F(10, 3), F(10))
+    assert upper_rounded(law, partition, 3) == 3 * upper_rounded(law, partition)
+
+
 def test_refining_a_partition_never_lowers_its_guarantee() -> None:
     generator = random.Random(9)
     for _ in range(15):
@@ -299,7 +305,7 @@ def test_many_random_laws_close_in() -> None:
     from bounds import checker
 
     pass
-    from bounds.results.instances import random_law
+    from bounds.results.instances.drawn import random_law
     from theory.files.sizes import Sizes
 
     generator = random.Random(77)

@@ -18,7 +18,6 @@ from theory.errors import InputError, TooLargeError
 from theory.exact.columns import generation as columns
 from theory.exact.columns.starts import divided
 from theory.exact.knapsack.configurations import count_maximal, feasible, maximal
-from theory.files.polymake import polymake_text
 from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total
 from theory.region import facets as facets_module
@@ -240,6 +239,14 @@ def test_proof_refuses_what_is_not_closed() -> None:
     assert not is_outer_boundary(points, simplices, planes + np.array([0, 0, 0, 1]))
 
 
+def test_a_question_leaves_no_trace_in_the_next() -> None:
+    """A program answers about the intensity of a workload after it has been asked for headroom, and the other way."""
+    program, half = CapacityProgram(additive([6], [[4], [1]])), [Fraction(1, 4), 2]
+    before, room = program.intensity(half).value, program.headroom(half)
+    assert program.intensity(half).value == before == Fraction(1, 2)
+    assert program.headroom(half) == room == (Fraction(3, 4), Fraction(3))
+
+
 def test_limits_and_bad_questions() -> None:
     with pytest.raises(TooLargeError, match="simplices"):
         region_facets(additive([40], [[p] for p in (*PRIMES, 13, 17)]), limit=64)
@@ -348,17 +355,6 @@ def test_many_types_and_many_configurations() -> None:
     program, region = CapacityProgram(large), region_facets(large)
     for direction in product(range(3), repeat=4):
         assert program.intensity(direction).value == region.intensity(direction)
-
-
-def test_polymake() -> None:
-    text = polymake_text(["a b", "c"], region_facets(pooled([(1, [3]), (1, [2])], [[2], [3]])))
-    sections = {part.split("\n")[0]: part.split("\n")[1:] for part in text.split("\n\n")}
-    facets = [[Fraction(x) for x in row.split()] for row in sections["FACETS"]]
-    vertices = [[Fraction(x) for x in row.split()] for row in sections["VERTICES"] if row]
-    for facet in facets:
-        values = [total(a * x for a, x in zip(facet, vertex, strict=True)) for vertex in vertices]
-        assert min(values) == 0
-        assert values.count(0) >= 2
 
 
 @pytest.mark.soak

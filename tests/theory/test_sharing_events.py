@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from fluid.limits.sharing import Event, Schedule, parse_schedule, run_schedule
 from theory.errors import InputError
 from theory.sharing.model import cluster

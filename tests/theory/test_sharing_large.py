@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from bounds import checker
-from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
+from bounds.adversary.sharing import exact_rounds
 from bounds.certificates.allocation import allocation_certificate
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import cycling_cluster
 from bounds.results.packproof.sharing import totals_of_the_program
 from theory.compiled import plain
 from theory.sharing import filling, per_server

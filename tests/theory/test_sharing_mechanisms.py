@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from bounds.adversary.sharing import cycling_cluster, random_cluster
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import cycling_cluster
 from bounds.results.packproof.sharing import totals_of_the_program
 from theory.errors import InputError
 from theory.sharing import per_server

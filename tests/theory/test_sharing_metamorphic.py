@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.mechanisms import MECHANISMS

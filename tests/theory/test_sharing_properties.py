@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation
 from theory.sharing.maxmin import c_drfh, drf, tsf

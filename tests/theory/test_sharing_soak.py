@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bounds.adversary.sharing import random_cluster
+from bounds.results.instances.drawn import random_cluster
 from theory.sharing.mechanisms import MECHANISMS, is_certified
 
 BATCHES = 20

@@ -3,8 +3,9 @@
 `document` reads TOML and JSON, `record` reads a table into a dataclass by its annotations, `kinds` recognises files of
 the wrong kind, and `places` decides what is read and written and keeps outputs away from inputs. `instances`,
 `clusters`, `sizes` and `items` read one format each, `planned_types` the types of a plan, `price_catalogue` those of
-the clouds, `headers` the columns of a table. `answer` keeps standard output for the answer of a command, `code` runs an
-author's code and says what it is, `polymake` writes for that program.
+the clouds. `table` opens a table of any form, `cells` reads one cell, `columns` whole columns, and `headers` says what
+columns are. `answer` keeps standard output for the answer of a command, `code` runs an
+author's code and says what it is.
 """
 
 from theory.doors import doors

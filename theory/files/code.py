@@ -30,13 +30,21 @@ from theory.errors import InputError
 from theory.files.places import note_input, read_bytes
 
 
+def working_folder() -> str:
+    """Return the working folder; that of a worker may be gone, as it began in another one than the command."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.sep
+
+
 def module_of(path: str, option: str) -> ModuleType:
     """Return the module of a Python file, or of a dotted name behind its folder; a changed file is read again.
 
     A file that cannot be read or run is refused in one line, which names the option or argument, and the line of the
     file where it is known.
     """
-    return _run(path, option, digest_of(path, option), os.getcwd())
+    return _run(path, option, digest_of(path, option), working_folder())
 
 
 def digest_of(path: str, option: str) -> str:
@@ -66,7 +74,7 @@ def _note_imported(named: str, path: str) -> None:
                 if found is not None and found.has_location and place not in seen and not _is_installed(found):
                     seen.add(place)
                     waiting.append(found)
-                    note_input(os.path.relpath(place) if place.startswith(os.getcwd() + os.sep) else place)
+                    note_input(os.path.relpath(place) if place.startswith(working_folder() + os.sep) else place)
 
 
 def _file_of(path: str, option: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -131,16 +130,6 @@ def _unlike(text: str, source: str, kind: str, why: str) -> str:
         return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
     named = "ends" if kind == "JSON" else "does not end"
     return f"{source}: expected a {kind} document, as the name {named} in .json, found {kind_found}"
-
-
-def rows_of_table(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table, empty ones too, with the numbers of their lines; a line that is no row is refused."""
-    reader = csv.reader(read_text(path).splitlines())
-    try:
-        for row in reader:
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: expected comma-separated values ({error})") from None
 
 
 class Fields:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from operator import itemgetter
 from pathlib import Path
 
-from theory.errors import InputError
-from theory.files.places import open_input
+from theory.files.cells import nonnegative, whole
+from theory.files.table import opened
 from theory.numbers import rational
 from theory.partition.laws import Law, empirical
 from theory.sharing.model import Cluster, ServerClass, User
@@ -46,22 +42,20 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     names are the renumbered ones of the extract.
     """
     servers = []
+    with opened(Path(folder) / MACHINES) as table:
+        names = ("platform", "cpu_capacity", "mem_capacity", "count")
+        table.expect_columns(names)
+        at = [table.header.index(name) for name in names]
+        for line, row in table.rows():
+            platform, *cells = (row[i] for i in at)
+            cpu = table.read(line, names[1], nonnegative, cells[0])
+            memory = table.read(line, names[2], nonnegative, cells[1])
+            count = table.read(line, "count", whole, cells[2])
+            servers.append(ServerClass(f"{platform}:{cells[0]}x{cells[1]}", (cpu, memory), count))
     requests: dict[str, Counter[tuple[str, str]]] = {}
-    place = Path(folder) / MACHINES
-    try:
-        with open_input(place) as content, io.TextIOWrapper(content, newline="", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream):
-                name = f"{row['platform']}:{row['cpu_capacity']}x{row['mem_capacity']}"
-                capacity = (rational(row["cpu_capacity"]), rational(row["mem_capacity"]))
-                servers.append(ServerClass(name, capacity, int(row["count"])))
-        place = Path(folder) / REQUESTS
-        for name, cpu, memory in _requests(place, "user", "cpu_req", "mem_req"):
-            if cpu and float(cpu) and float(memory):
-                requests.setdefault(name, Counter())[cpu, memory] += 1
-    except OSError as error:
-        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError, IndexError, csv.Error) as error:
-        raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
+    for name, cpu_text, memory_text in _requests(Path(folder) / REQUESTS, "user", "cpu_req", "mem_req"):
+        if cpu_text and float(cpu_text) and float(memory_text):
+            requests.setdefault(name, Counter())[cpu_text, memory_text] += 1
     # by falling number of requests; of equal users the one with the smaller number
     chosen = sorted(requests, key=lambda name: (-requests[name].total(), int(name)))[:users]
     return Cluster(
@@ -82,22 +76,22 @@ def google_law(folder: str | Path, resource: str) -> Law:
     Attempts without a request, or with a request of 0, are left out.
     """
     chosen = {"cpu": slice(0, 1), "memory": slice(1, 2), "larger": slice(0, 2)}[resource]
-    place = Path(folder) / REQUESTS
-    try:
-        sizes: Counter[Fraction] = Counter()
-        for cells, number in Counter(_requests(place, "cpu_req", "mem_req")).items():
-            if all(cells[chosen]):  # each different request is read once
-                sizes[max(map(rational, cells[chosen]))] += number
-    except OSError as error:
-        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError, IndexError, csv.Error) as error:
-        raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
+    sizes: Counter[Fraction] = Counter()
+    for cells, number in Counter(_requests(Path(folder) / REQUESTS, "cpu_req", "mem_req")).items():
+        if all(cells[chosen]):  # each different request is read once
+            sizes[max(map(rational, cells[chosen]))] += number
     return empirical({size: number for size, number in sizes.items() if size > 0})
 
 
 def _requests(place: Path, *names: str) -> Iterator[tuple[str, ...]]:
-    """Yield the named columns of the table of requests, of which there are at least two."""
-    with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
-        table = csv.reader(stream)
-        at = {name: i for i, name in enumerate(next(table, []))}
-        yield from map(itemgetter(*(at[name] for name in names)), table)
+    """Yield the named columns of the table of requests; what asks for numbers is a number."""
+    with opened(place) as table:
+        table.expect_columns(names)
+        at = [(name, table.header.index(name)) for name in names]
+        known = {""}
+        for line, row in table.rows():
+            for name, i in at:
+                if row[i] not in known and name != "user":
+                    table.read(line, name, nonnegative, row[i])
+                    known.add(row[i])
+            yield tuple(row[i] for _, i in at)

@@ -20,62 +20,25 @@ KIB = 1024
 
 RESOURCES: Mapping[str, tuple[str, ...]] = {
     "cpu": (
-        "vcpu",
-        "vcpus",
-        "vcpu_count",
-        "cores",
-        "core",
-        "cpu_cores",
-        "num_cores",
-        "core_count",
-        "cpu_count",
-        "num_cpus",
-        "ncpus",
-        "alloc_cpus",
-        "req_cpus",
-        "cpus",
-        "cpu",
+        "vcpu", "vcpus", "vcpu_count", "cores", "core", "cpu_cores", "num_cores", "core_count", "cpu_count",
+        "num_cpus", "ncpus", "alloc_cpus", "req_cpus", "cpus", "cpu",
     ),
     "memory": ("memory", "mem", "ram", "memory_size"),
     "disk": ("disk", "storage", "disk_size", "ssd"),
     "gpu": ("gpu", "gpus", "num_gpus", "gpu_count", "accelerators"),
-}
+}  # fmt: skip
 """Headers of resources, in lower case with ``_`` for every other sign; of several the one that is named first.
 
 Beside a number of cores, a column ``cpu`` may be a utilisation, so that it comes last.
 """
 
-TYPE = (
-    "vm_size",
-    "vm_type",
-    "instance_type",
-    "machine_type",
-    "vm_flavor",
-    "flavor",
-    "flavour",
-    "sku",
-    "type",
-)
+TYPE = ("vm_size", "vm_type", "instance_type", "machine_type", "vm_flavor", "flavor", "flavour", "sku", "type")
 """Headers of the name of a type."""
 
 COUNT = (
-    "num_instances",
-    "instances",
-    "instance_count",
-    "instance_num",
-    "num_replicas",
-    "replicas",
-    "replica_count",
-    "num_vms",
-    "vm_count",
-    "vms",
-    "count",
-    "quantity",
-    "qty",
-    "multiplicity",
-    "copies",
-    "n",
-)
+    "num_instances", "instances", "instance_count", "instance_num", "num_replicas", "replicas", "replica_count",
+    "num_vms", "vm_count", "vms", "count", "quantity", "qty", "multiplicity", "copies", "n",
+)  # fmt: skip
 """Headers of the number of VMs that a row stands for."""
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.document import Fields, rows_of_table
+from theory.files.document import Fields
+from theory.files.table import opened
 from theory.instance import Instance, additive
 
 COUNT = "count"
@@ -99,7 +100,7 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
         fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
     names: dict[Size, dict[str, None]] = {}
     if fields.has("csv"):
-        counts, names = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
+        counts, names = _of_table((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
     else:
         counts = _of_rows(fields, capacity)
     fields.finish()
@@ -133,28 +134,25 @@ def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[
     return counts
 
 
-def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> tuple[Counter[Size], dict[Size, dict[str, None]]]:
+def _of_table(path: Path, capacity: Mapping[str, Fraction]) -> tuple[Counter[Size], dict[Size, dict[str, None]]]:
     """Return the number of items of each size, and the names of its rows."""
-    stripped = ((line, [cell.strip() for cell in row]) for line, row in rows_of_table(path))
-    rows = [(line, row) for line, row in stripped if any(row)]
-    head = rows[0][1]
-    top = Fields({}, f"{path}:{rows[0][0]}")
-    if sorted(name for name in head if name not in NAMED) != sorted(capacity) or len(set(head)) < len(head):
-        expected = f"a header with the resources {', '.join(capacity)}, and perhaps {' and '.join(NAMED)}, each once"
-        top.fail("", f"expected {expected}, got {', '.join(head)[:120]}")
-    if len(rows) == 1:
-        top.fail("", "expected at least one item below the header")
     counts: Counter[Size] = Counter()
     names: dict[Size, dict[str, None]] = {}
-    for line, row in rows[1:]:
-        if len(row) != len(head):
-            Fields({}, f"{path}:{line}").fail("", f"expected {len(head)} cells, got {len(row)}")
-        place = Fields(dict(zip(head, row, strict=True)), f"{path}:{line}")
-        number = place.integer(COUNT, "a whole number of items of at least 1", least=1) if COUNT in head else 1
-        size = _item(place, capacity)
-        counts[size] += number
-        called = row[head.index(NAME)] if NAME in head else ""
-        names.setdefault(size, {}).update({called: None} if called else {})
+    with opened(path) as table:
+        head = table.header
+        if sorted(name for name in head if name not in NAMED) != sorted(capacity) or len(set(head)) < len(head):
+            resources = ", ".join(capacity)
+            expected = f"a header with the resources {resources}, and perhaps {' and '.join(NAMED)}, each once"
+            table.fail(table.first, "", f"expected {expected}, got {', '.join(head)[:120]}")
+        for line, row in table.rows():
+            place = Fields(dict(zip(head, row, strict=True)), f"{path}:{line}")
+            number = place.integer(COUNT, "a whole number of items of at least 1", least=1) if COUNT in head else 1
+            size = _item(place, capacity)
+            counts[size] += number
+            called = row[head.index(NAME)] if NAME in head else ""
+            names.setdefault(size, {}).update({called: None} if called else {})
+        if not counts:
+            table.fail(table.first, "", "expected at least one item below the header")
     return counts, names
 
 

@@ -1,4 +1,4 @@
-"""The types of a plan: a CSV whose columns are guessed, TOML or JSON with ``[[type]]``, or names of the catalogue."""
+"""The types of a plan: a table whose columns are guessed, TOML or JSON with ``[[type]]``, or names of the catalogue."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from theory.errors import InputError, listed, meant
-from theory.files.document import Fields, rows_of_table
+from theory.files.document import Fields
 from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
+from theory.files.table import Table, is_table, opened
 from theory.numbers import rational, text
 
 PRICE = ("price", "reward", "cost", "price_per_hour", "hourly_price", "price_hour", "usd_per_hour", "cost_per_hour")
@@ -34,7 +35,8 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
     Parameters
     ----------
     source : str
-        A file (CSV, TOML, JSON), or names of the catalogue with commas between them, ``*`` and ``?`` allowed.
+        A file (a table such as a CSV, TOML, JSON), or names of the catalogue with commas between them, ``*`` and ``?``
+        allowed.
     pools : sequence of dict
         Tables ``[[server]]``. Their resources may have other common names (``ram``) than those of the types.
 
@@ -44,8 +46,9 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
         Neither a file nor names of the catalogue; a table without names; a resource of a server that no type has.
     """
     place = Path(source)
-    if place.suffix.lower() == ".csv":
-        tables, notes = _of_csv(place)
+    if is_table(place):
+        with opened(place) as table:
+            tables, notes = _of_table(table)
     elif place.exists() or place.suffix.lower() in (".toml", ".json"):
         tables, notes = _with_demands(place, read_own_types(place)), ()
     else:
@@ -126,58 +129,51 @@ def _names(patterns: str) -> list[str]:
     return names
 
 
-def _of_csv(place: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
-    header = [cell.strip() for cell in rows[0][1]] if rows else []
+def _of_table(source: Table) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    header = list(source.header)
     chosen = columns_by_meaning(header, MEANINGS)
     resources = [name for name in RESOURCES if name in chosen]
     if "name" not in chosen or not resources:
         shown = ", ".join(header)[:120] or "no columns"
-        raise InputError(
-            f"{place}:1: expected a column of names, such as VM Size, and resources, such as vCPU; found {shown}"
-        )
-    if len(rows) < 2:
-        raise InputError(f"{place}: expected at least one type below the header")
-    readers = _readers(place, {name: chosen[name] for name in resources})
+        expected = "expected a column of names, such as VM Size, and resources, such as vCPU"
+        source.fail(source.first, "", f"{expected}; found {shown}")
+    readers = _readers(source, {name: chosen[name] for name in resources})
     tables = []
-    for line, row in rows[1:]:
-        if len(row) != len(header):
-            raise InputError(f"{place}:{line}: expected {len(header)} fields, got {len(row)}")
-        cells = {meaning: row[header.index(column)].strip() for meaning, column in chosen.items()}
+    for line, row in source.rows():
+        cells = {meaning: row[header.index(column)] for meaning, column in chosen.items()}
         if not cells["name"]:
-            raise InputError(f"{place}:{line}: {chosen['name']}: expected the name of a type, got an empty field")
+            source.fail(line, chosen["name"], "expected the name of a type, got an empty field")
         table: dict[str, Any] = {"name": cells["name"], "demand": {}}
         for name, read in readers.items():
-            try:
-                amount = read(cells[name])
-            except ValueError as error:
-                raise InputError(f"{place}:{line}: {chosen[name]}: {error}") from error
+            amount = source.read(line, chosen[name], read, cells[name])
             if amount:
                 table["demand"][name] = text(amount)
         if "reward" in chosen:
-            table["reward"] = text(_price(place, line, chosen["reward"], cells["reward"]))
+            table["reward"] = text(source.read(line, chosen["reward"], _price, cells["reward"]))
         tables.append(table)
+    if not tables:
+        raise InputError(f"{source.place}: expected at least one type below the header")
     words = ", ".join(f"{name} = {json.dumps(column, ensure_ascii=False)}" for name, column in chosen.items())
-    unused = (f"of the types, {note}" for note in unused_columns(header, chosen.values()))
-    units = (note for read in readers.values() for note in read.notes)
-    return tables, (f"columns of the types guessed from the header: {words}", *unused, *units)
+    said = (f"of the types, {note}" for note in (*source.notes, *unused_columns(header, chosen.values())))
+    units = (note for reader in readers.values() for note in reader.notes)
+    return tables, (f"columns of the types guessed from the header: {words}", *said, *units)
 
 
-def _readers(place: Path, columns: Mapping[str, str]) -> dict[str, Amounts]:
+def _readers(table: Table, columns: Mapping[str, str]) -> dict[str, Amounts]:
     """Return what reads the cells of each resource; a header with a unit that is not known is refused."""
     try:
         return {name: Amounts(name, column) for name, column in columns.items()}
     except InputError as error:
-        raise InputError(f"{place}:1: {error}") from error
+        raise InputError(f"{table.place}:{table.first}: {error}") from error
 
 
-def _price(place: Path, line: int, column: str, cell: str) -> Fraction:
+def _price(cell: str) -> Fraction:
     try:
         value = rational(cell.removeprefix("$"))
     except ValueError as error:
-        raise InputError(f"{place}:{line}: {column}: expected a number, got {cell[:60]!r} ({error})") from error
+        raise ValueError(f"expected a number, got {cell[:60]!r} ({error})") from error
     if value <= 0:
-        raise InputError(f"{place}:{line}: {column}: expected a number greater than 0, got {cell[:60]}")
+        raise ValueError(f"expected a number greater than 0, got {cell[:60]}")
     return value
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
-from theory.files.document import Fields, read_document, rows_of_table
+from theory.files.document import Fields, read_document
 from theory.files.instances import parse_instance
+from theory.files.table import Table, is_table, opened
 from theory.instance import Instance
 from theory.numbers import rational, text
 
@@ -223,60 +224,55 @@ def catalogue_instance(
 # ---- types of a user -------------------------------------------------------------------------------------------------
 
 FIXED = ("name", "reward", "price", "workload", "service_rate")
-"""Columns of a CSV that are no resources; ``price`` is another word for ``reward``."""
+"""Columns of a table that are no resources; ``price`` is another word for ``reward``."""
 
 
 def read_own_types(path: str | Path) -> list[dict[str, Any]]:
     """Read types as tables of an instance file, in which workloads may be left out.
 
-    A CSV (its name ends in ``.csv``) has a header with ``name``, ``reward`` or ``price``, perhaps ``workload`` and
-    ``service_rate``, and every other column is a resource, an empty cell for none. TOML and JSON have tables
-    ``[[type]]`` as an instance file has them; other tables are not read. The form of the table is checked here, the
-    values where the instance is made (`theory.files.instances.parse_instance`).
+    A table such as a CSV (by the end of its name) has a header with ``name``, ``reward`` or ``price``, perhaps
+    ``workload`` and ``service_rate``, and every other column is a resource, an empty cell for none. TOML and JSON have
+    tables ``[[type]]`` as an instance file has them; other tables are not read. The form of the table is checked here,
+    the values where the instance is made (`theory.files.instances.parse_instance`).
     """
     place = Path(path)
-    if place.suffix.lower() == ".csv":
-        return _of_csv(place)
+    if is_table(place):
+        with opened(place) as table:
+            return _of_table(table)
     tables = Fields(read_document(place), str(place)).take("type", "tables [[type]]")
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
         raise InputError(f"{place}: type: expected at least one table [[type]]")
     return [dict(one) for one in tables]
 
 
-def _of_csv(place: Path) -> list[dict[str, Any]]:
-    rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
-    names = [cell.strip() for cell in rows[0][1]] if rows else []
-    twice = next((name for name in names if names.count(name) > 1), None)
+def _of_table(source: Table) -> list[dict[str, Any]]:
+    names = source.header
     # the reward is also called price, but not both
     paid = [name for name in ("reward", "price") if name in names]
     resources = [name for name in names if name not in FIXED]
-    if twice is not None or "" in names or "name" not in names or len(paid) != 1 or not resources:
+    if len(set(names)) < len(names) or "" in names or "name" not in names or len(paid) != 1 or not resources:
+        expected = "expected a header with name, reward (or price), resources, and perhaps workload and service_rate"
         header_found = ", ".join(names)[:120] or "no columns"
-        raise InputError(
-            f"{place}:1: expected a header with name, reward (or price), resources, and perhaps workload and "
-            f"service_rate, each once; found {header_found}"
-        )
+        source.fail(source.first, "", f"{expected}, each once; found {header_found}")
     types = []
-    for line, row in rows[1:]:
-        if len(row) != len(names):
-            raise InputError(f"{place}:{line}: expected {len(names)} fields, got {len(row)}")
-        cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
-        _refuse_cells(place, line, cells, {"name", *paid})
+    for line, row in source.rows():
+        cells = dict(zip(names, row, strict=True))
+        _refuse_cells(source, line, cells, {"name", *paid})
         table: dict[str, Any] = {"name": cells["name"], "reward": cells[paid[0]]}
         table["demand"] = {name: cells[name] for name in resources if cells[name]}
         table |= {name: cells[name] for name in ("workload", "service_rate") if cells.get(name)}
         types.append(table)
     if not types:
-        raise InputError(f"{place}: expected at least one type below the header")
+        raise InputError(f"{source.place}: expected at least one type below the header")
     return types
 
 
-def _refuse_cells(place: Path, line: int, cells: dict[str, str], required: set[str]) -> None:
+def _refuse_cells(source: Table, line: int, cells: dict[str, str], required: set[str]) -> None:
     """Refuse a field that is empty or no number, by line and column; their bounds are those of an instance."""
     for name, cell in cells.items():
         what = "the name of a type" if name == "name" else "a number"
         if not cell and name in required:
-            raise InputError(f"{place}:{line}: {name}: expected {what}, got an empty field")
+            source.fail(line, name, f"expected {what}, got an empty field")
         if not cell or name == "name":
             continue
         positive = name in ("reward", "price", "service_rate")
@@ -284,6 +280,6 @@ def _refuse_cells(place: Path, line: int, cells: dict[str, str], required: set[s
         try:
             value = rational(cell)
         except ValueError as error:
-            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]!r} ({error})") from None
+            source.fail(line, name, f"expected {expected}, got {cell[:60]!r} ({error})")
         if value < 0 or (positive and value == 0):
-            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]}")
+            source.fail(line, name, f"expected {expected}, got {cell[:60]}")

@@ -11,7 +11,8 @@ from typing import Any
 
 from theory import numbers
 from theory.errors import InputError
-from theory.files.document import Fields, read_document, rows_of_table
+from theory.files.document import Fields, read_document
+from theory.files.table import opened
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
@@ -261,26 +262,27 @@ def read_sample(path: str | Path) -> Law:
     """Read one column of sizes in (0, 1], perhaps with a header, and return the empirical law."""
     counts: Counter[Fraction] = Counter()
     size_of_text: dict[str, Fraction] = {}
-    for line, row in rows_of_table(path):
-        if not row or row == [""]:
-            continue
-        if len(row) != 1:
-            raise InputError(f"{path}: line {line}: expected one column of sizes, got {len(row)}")
-        cell = row[0].strip()
-        if cell not in size_of_text:
-            try:
-                size_of_text[cell] = numbers.rational(cell)
-            except ValueError as error:
-                # the first line may be a header; numbers that are not finite are none
-                if line == 1 and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
+    with opened(path, ("size",)) as table:
+        for number, (line, (cell,)) in enumerate(table.rows()):
+            if cell not in size_of_text:
+                # the first row may be a header; numbers that are not finite are none
+                if not number and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
                     continue
-                raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]!r} ({error})") from None
-            if not 0 < size_of_text[cell] <= 1:
-                raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]}")
-        counts[size_of_text[cell]] += 1
+                size_of_text[cell] = table.read(line, "", _size_of, cell)
+            counts[size_of_text[cell]] += 1
     if not counts:
         raise InputError(f"{path}: expected at least one size, found none")
     return empirical(counts)
+
+
+def _size_of(cell: str) -> Fraction:
+    try:
+        size = numbers.rational(cell)
+    except ValueError as error:
+        raise ValueError(f"expected {_SIZE}, got {cell[:40]!r} ({error})") from None
+    if not 0 < size <= 1:
+        raise ValueError(f"expected {_SIZE}, got {cell[:40]}")
+    return size
 
 
 def _partition(fields: Fields) -> Partition:

@@ -9,7 +9,7 @@ from math import lcm
 
 import numpy as np
 
-from theory.errors import TooLargeError
+from theory.errors import ArgumentError, TooLargeError
 from theory.exact.columns import CELLS
 from theory.numbers import ceiling
 from theory.partition.laws import Law
@@ -84,6 +84,11 @@ def brackets(
         The best so far after each round; the last has the gap asked for unless `most_cells` was reached or no cell
         can be split.
 
+    Raises
+    ------
+    ArgumentError
+        If the gap is not from 0 to below 1.
+
     Notes
     -----
     A law of few atoms is solved exactly. Else cells are split where the prices tell that the gap comes from: with y_j
@@ -97,6 +102,8 @@ def brackets(
     >>> best.lower, best.upper
     (Fraction(2, 1), Fraction(2, 1))
     """
+    if not 0 <= gap < 1:
+        raise ArgumentError(f"gap: expected a number of at least 0 and less than 1, got {float(gap):g}")
     exact = _exact(law, exact_cells, listed=gap == 0)
     if exact is not None:
         yield exact

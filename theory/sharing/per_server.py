@@ -44,8 +44,11 @@ SAME_LIMIT = 1e-6
 NEAR = 1e-9
 """Distance from Theorem 1 in floats (`Turns.distance`) from which an exact allocation is tried."""
 
-DAMPED = 0.75
-"""Part of its way that a server goes once the rounds do not come nearer to a limit."""
+WAYS = (1.0, 0.75, 0.5, 0.25, 0.125, 0.0625, 0.03125)
+"""Part of its way that a server goes; the next one once the rounds with the part before do not come nearer to a limit.
+
+No part is small enough for all clusters (the claim ``packproof/algorithm-1-part-of-the-way``).
+"""
 
 Say = Callable[[str], None]
 
@@ -72,8 +75,9 @@ def ps_dsf(cluster: Cluster, *, rounds: int = ROUNDS) -> Allocation:
     Algorithm I need not end: often it halves the distance to its limit for ever. So it runs in floats, and from time to
     time the equations of the present structure (who has tasks where, which resources are saturated) are solved. Where
     the solution passes Theorem 1 in floats, it is made exact and verified by the independent checker. Rarely the rounds
-    cycle and have no limit; once they do not come nearer, every server goes three quarters of its way only, which has
-    ended all cycles seen. An allocation exists (`docs/explanation/fairness.md`); that this finds it is not proved.
+    cycle and have no limit; once they do not come nearer, every server goes three quarters of its way only, then one
+    half, one quarter, and so on (`WAYS`). An allocation exists (`docs/explanation/fairness.md`); that this finds it is
+    not proved.
 
     PS-DSF allocations under resource division are not unique, and the one that is reached depends on the order of the
     servers. So equal users and servers are merged and the rest is put in an order that does not depend on the file
@@ -142,12 +146,12 @@ def _limit(cluster: Cluster, reduced: Reduced, division: str, rounds: int) -> Al
     """
     turns = Turns(reduced, division)
     turns.serve_alone()
-    done, damped = 0, False
-    changes: list[tuple[int, float]] = []  # the rounds at the planned looks, and the change in the last of them
+    done, way, since = 0, 0, 0  # the rounds before `since` had another part of the way
+    changes: list[tuple[int, float]] = []  # at the planned looks: the rounds after `since`, the change in the last one
     nearest, reached = turns.tasks, float("inf")
     while done < rounds:
-        step = 1 if done < FIRST_LATE_LOOK else min(max(FIRST_LATE_LOOK, done // 4), rounds - done)
-        change = turns.run(step, DAMPED if damped else 1.0)
+        step = 1 if done < FIRST_LATE_LOOK else min(max(FIRST_LATE_LOOK, (done - since) // 4), rounds - done)
+        change = turns.run(step, WAYS[way])
         done += step
         is_early, is_planned = done < FIRST_LATE_LOOK, done >= FIRST_LATE_LOOK or done in EARLY_LOOKS
         # Where a round moves nothing, only other thresholds can lead to another structure.
@@ -160,15 +164,16 @@ def _limit(cluster: Cluster, reduced: Reduced, division: str, rounds: int) -> Al
             distance = turns.distance(settled.tasks)
             tasks = _verified(cluster, reduced, turns, settled) if distance <= NEAR else None
             if tasks is not None:
-                return Allocation(_mechanism(division), cluster, tasks, division, rounds=done, damped=damped)
+                return Allocation(_mechanism(division), cluster, tasks, division, rounds=done, damped=way > 0)
             if distance < reached:
                 nearest, reached = settled.tasks, distance
         if is_planned:
-            changes.append((done, change))
-            damped = damped or (done >= EARLY_LOOKS[-1] and _is_stuck(changes))
+            changes.append((done - since, change))
+            if way + 1 < len(WAYS) and done >= EARLY_LOOKS[-1] and _is_stuck(changes):
+                way, since, changes = way + 1, done, []
     if turns.distance(turns.tasks) < reached:
         nearest = turns.tasks
-    return _stored(cluster, reduced, nearest, division, done, damped=damped)
+    return _stored(cluster, reduced, nearest, division, done, damped=way > 0)
 
 
 def _is_stuck(changes: list[tuple[int, float]]) -> bool:

@@ -15,7 +15,8 @@ from bounds.results.autoscaling.convergence import expression
 from bounds.results.autoscaling.figures import reservation_runs
 from bounds.results.autoscaling.referee import Referee, tally
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.instances import four_types, random_instance
+from bounds.results.instances.drawn import random_instance
+from bounds.results.instances.papers import four_types
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import DRA
 from theory.errors import expect_number

@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, THIRD_FRESH_SEED, Decisions
-from bounds.results.instances import (
-    WITHOUT_38,
-    at_worst,
-    full_of_the_first,
-    limited_by_draining,
-    not_limited_by_draining,
-    tight_family,
-)
+from bounds.results.instances.drawn import at_worst, full_of_the_first
+from bounds.results.instances.families import WITHOUT_38, limited_by_draining, not_limited_by_draining
+from bounds.results.instances.papers import tight_family
 from fluid.limits.convergence import Limit, crosscheck, reservation_limit
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulation.driver import run_once

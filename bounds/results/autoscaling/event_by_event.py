@@ -19,7 +19,9 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.greedy import STAGES_MATTER
-from bounds.results.instances import dynamic_instance, four_types, limited_by_draining
+from bounds.results.instances.drawn import dynamic_instance
+from bounds.results.instances.families import limited_by_draining
+from bounds.results.instances.papers import four_types
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Panel, Span, Spans
 from fluid.simulation.driver import run_once

@@ -19,7 +19,9 @@ from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.convergence import expression
 from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
-from bounds.results.instances import four_types, full_of_the_first, sizes_of, with_rates
+from bounds.results.instances.drawn import full_of_the_first, with_rates
+from bounds.results.instances.families import sizes_of
+from bounds.results.instances.papers import four_types
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.views.panels import Chart, Line, Panel
 from bounds.views.simulation import curve_of

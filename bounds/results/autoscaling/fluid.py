@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import dynamic_instance, four_types, limited_by_draining
+from bounds.results.instances.drawn import dynamic_instance
+from bounds.results.instances.families import limited_by_draining
+from bounds.results.instances.papers import four_types
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.reservation import Reservation, fluid_path, plan, state_of

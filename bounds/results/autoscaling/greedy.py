@@ -9,7 +9,8 @@ from itertools import chain, combinations, islice, pairwise, permutations, produ
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import additive_space, four_types, random_instance, small_grid
+from bounds.results.instances.drawn import additive_space, random_instance, small_grid
+from bounds.results.instances.papers import four_types
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.errors import expect_number

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import random_instance, random_instances, tight_family
+from bounds.results.instances.drawn import random_instance, random_instances
+from bounds.results.instances.papers import tight_family
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.errors import expect_number

@@ -13,7 +13,8 @@ import numpy as np
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.fluid import greedy_shares, random_states
 from bounds.results.decisions import Decisions
-from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
+from bounds.results.instances.drawn import dynamic_instance, full_of_the_first
+from bounds.results.instances.families import DRAINING, limited_by_draining
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import four_types, not_limited_by_draining, with_rates
+from bounds.results.instances.drawn import with_rates
+from bounds.results.instances.families import not_limited_by_draining
+from bounds.results.instances.papers import four_types
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.chains.loss import stationary_law

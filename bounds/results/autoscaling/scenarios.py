@@ -14,7 +14,7 @@ import numpy as np
 from bounds import checker
 from bounds.adversary.keeping import Keeping
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import LARGE_TYPES, SERVER, SMALL_TYPES, price
+from bounds.results.instances.papers import LARGE_TYPES, SERVER, SMALL_TYPES, price
 from theory.errors import expect_number
 from theory.greedy.optimal import solve
 from theory.instance import Instance, additive

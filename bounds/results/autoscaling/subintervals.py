@@ -13,7 +13,8 @@ import numpy as np
 
 from bounds.claims import NOTHING, Check, Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import ALARM, FRESH_SEED, Decisions
-from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
+from bounds.results.instances.drawn import dynamic_instance, full_of_the_first
+from bounds.results.instances.families import DRAINING, limited_by_draining
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.simulation.driver import run_once

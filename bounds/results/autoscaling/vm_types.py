@@ -13,7 +13,8 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import FRESH_SEED
-from bounds.results.instances import LARGE, MEMORY, SERVER, SMALL, collection, four_types
+from bounds.results.instances.drawn import collection
+from bounds.results.instances.papers import LARGE, MEMORY, SERVER, SMALL, four_types
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel
 from theory.errors import InputError, expect_number

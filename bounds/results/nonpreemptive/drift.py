@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import (
+from bounds.results.instances.drawn import (
     additive_space,
     fits_everywhere,
     loaded_instances,

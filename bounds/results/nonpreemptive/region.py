@@ -11,7 +11,7 @@ import numpy as np
 from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import additive_space, fits_everywhere, random_instance, random_instances
+from bounds.results.instances.drawn import additive_space, fits_everywhere, random_instance, random_instances
 from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPES
 from bounds.results.nonpreemptive.settings import table_1 as ec2
 from bounds.results.reproduction import drawing, reproduction

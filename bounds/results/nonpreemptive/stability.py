@@ -19,7 +19,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.instances import additive_space
+from bounds.results.instances.drawn import additive_space
 from bounds.results.nonpreemptive.settings import BETA, LONG, LongQueue, example_1, table_1
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Outcome, Verdict, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import with_rates
+from bounds.results.instances.drawn import with_rates
 from bounds.results.real_data import real_window
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.results.simulated_queues import SEED, mean_queue, mean_queues, simulated

@@ -12,9 +12,11 @@ CLAIMS = {
     "anchors": "one-resource-anchors",
     "general": "one-resource-general",
     "five_types": "one-resource-five-types one-resource-inserted",
+    "six_types": "one-resource-six-types",
     "existence": "resource-division-exists",
     "sharing": "algorithm-1-cycles algorithm-1-endless resource-division-not-unique fisher-market "
     "resource-division-not-pareto unfairness-without-bound idle-resources price-of-fairness",
+    "part_of_the_way": "algorithm-1-part-of-the-way",
     "partitions": "linear-prices mixed-cells partition-guarantee best-partitions universal-cuts google-throughput",
     "region": "lemma-6.1-constant",
     "traps": "local-max-weight-no-share best-fit-traps vqs-bf-tight vqs-bf-several-servers",

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import one_resource_member
+from bounds.results.instances.families import one_resource_member
 from bounds.results.packproof.five_types import best_rewards, lost_by
 from bounds.results.packproof.potential import ROOMS, UNIT, Potential, added, potential
 from theory.greedy.optimal import solve

@@ -192,7 +192,7 @@ class Search:
         gain = self._gain(node.anchors, r, 0, up(UNIT, n))
         if gain is None or any(self._is_closed(_less(one, gain, node.anchors)) for one in later):
             return True
-        return all(self._share_holds(later, r, *ends) for ends in _ranges(n))
+        return all(self._share_holds(later, r, *ends) for ends in ranges(n))
 
     def _share_holds(self, later: tuple[Node, Node], r: int, low: int, high: int) -> bool:
         """Decide the chains that go on with a share a from `low` to `high`."""
@@ -239,7 +239,7 @@ def cases(node: Node, thin: int, closed: int) -> Iterator[tuple[int, int]]:
             yield n, r
 
 
-def _ranges(n: int) -> Iterator[tuple[int, int]]:
+def ranges(n: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of a."""
     for high, low in pairwise(SHARES):
         yield floor(low * UNIT / n), units(high / n)

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import random_instance
+from bounds.results.instances.drawn import random_instance
 from bounds.results.packproof.constant import random_explicit
 from theory.errors import InputError, expect_number, listed
 from theory.exact.knapsack import feasible, weight

@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import additive_space
+from bounds.results.instances.drawn import additive_space
 from bounds.results.packproof.best_fit import CAPACITY, NINE_ELEVENTHS, SIZES, at
 from bounds.results.simulated_queues import SEED, shown, simulated
 from fluid.chains.saturated import Saturated

@@ -10,7 +10,8 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.guarantees import power_grows, power_tends_to_e
-from bounds.results.instances import additive_space, random_instance, tight_family, tight_family_additive
+from bounds.results.instances.drawn import additive_space, random_instance
+from bounds.results.instances.papers import tight_family, tight_family_additive
 from theory.errors import expect_number
 from theory.exact.knapsack import feasible, max_reward, weight
 from theory.greedy.assignment import GreedyAssignment, global_greedy

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import accumulate, permutations, product
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import one_resource_family
+from bounds.results.instances.families import one_resource_family
 from bounds.results.packproof.potential import UNIT, log_below
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
-from bounds.adversary.sharing import cycling_cluster, random_cluster, two_allocations
 from bounds.claims import Evidence, Outcome, claim
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import cycling_cluster, two_allocations
 from theory.errors import expect_number
 from theory.numbers import total
 from theory.sharing.checks import has_bottleneck

@@ -9,7 +9,7 @@ from itertools import product
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import with_rates
+from bounds.results.instances.drawn import with_rates
 from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import shown, simulated
 from bounds.views.panels import Chart, Curve, Line, Panel

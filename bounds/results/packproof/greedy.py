@@ -16,7 +16,9 @@ from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.autoscaling.guarantees import cloud, power_grows
-from bounds.results.instances import PRINTED_TYPES, SERVER, additive_space, one_resource_family, price, random_instance
+from bounds.results.instances.drawn import additive_space, random_instance
+from bounds.results.instances.families import one_resource_family
+from bounds.results.instances.papers import PRINTED_TYPES, SERVER, price
 from bounds.results.packproof.constant import recursion_holds
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel

@@ -9,7 +9,8 @@ import numpy as np
 
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import WITHOUT_38, at_worst, loaded_instances, random_instance, scaled, with_rates
+from bounds.results.instances.drawn import at_worst, loaded_instances, random_instance, scaled, with_rates
+from bounds.results.instances.families import WITHOUT_38
 from bounds.results.nonpreemptive.settings import BETA, ORACLES
 from fluid.limits.decay import decay_rate, least_time, linear_bound, norm
 from fluid.limits.drift import Algorithm1

@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import with_rates
+from bounds.results.instances.drawn import with_rates
 from bounds.results.packproof.best_fit import CAPACITY, NINE_ELEVENTHS, SIZES, WEIGHTS, at
 from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import SEED, shown, simulated

@@ -10,7 +10,7 @@ import numpy as np
 from bounds.adversary.by_size import LEAST_ON_ONE
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import one_resource_family
+from bounds.results.instances.families import one_resource_family
 from theory.errors import expect_number
 from theory.greedy.optimal import solve
 from theory.instance import additive

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 
 from bounds.claims import Evidence, Outcome, WithoutData, claim
-from bounds.results.instances import random_law
+from bounds.results.instances.drawn import random_law
 from bounds.results.real_data import data_folder
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel

@@ -88,6 +88,9 @@ class Potential:
         The bounds of the room that is left which are used; `ROOMS` are all.
     skipped : int
         First octaves whose thick jobs are not examined; 0 is right.
+    later : Potential, optional
+        The potential of what a thick job leaves, with the same cells and tangent; this one itself where it is not
+        given. With it B holds for chains that have one thick job more than `later` allows.
 
     Attributes
     ----------
@@ -114,13 +117,14 @@ class Potential:
         tangent: Fraction = Fraction(6067, 10000),
         rooms: tuple[str, ...] = ROOMS,
         skipped: int = 0,
+        later: Potential | None = None,
     ) -> None:
         expect_number(thick, "thick", 4)
         expect_number(octaves, "octaves", 2, 20)
         expect_number(cells, "cells", thick, 2**20)
         if cells & (cells - 1):
             raise InputError(f"cells: expected a power of two, got {cells}")
-        self.thick, self.tangent, self.rooms, self.steps = thick, tangent, rooms, 0
+        self.thick, self.tangent, self.rooms, self.steps, self.later = thick, tangent, rooms, 0, later or self
         powers = [UNIT >> e for e in range(octaves, 1, -1)]
         self.ends = [power + power * j // cells for power in powers for j in range(cells)] + [UNIT // 2]
         self.slopes = self._thin_slopes()
@@ -187,7 +191,7 @@ class Potential:
                 continue
             # up to (r + 1)/(n + 1) the slope makes up for what a smaller room leaves less
             worst = min(top, max(low, (r + 1) * UNIT // (n + 1)))
-            value = max(value, self.gain(n, r) + self.at(room) + up(slope * (high - worst), UNIT))
+            value = max(value, self.gain(n, r) + self.later.at(room) + up(slope * (high - worst), UNIT))
         return value
 
     def lost(self) -> Fraction:

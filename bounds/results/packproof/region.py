@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import additive_space
+from bounds.results.instances.drawn import additive_space
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.errors import expect_number

@@ -11,22 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.adversary.sharing import (
-    cycling_cluster,
-    endless_cluster,
     everybody_gains,
     exact_cycle,
     exact_rounds,
     greatest_sum_of_parts,
     greatest_utilisation,
-    idle_family,
     mean_utilisation,
-    price_family,
-    random_cluster,
     sum_of_parts,
+)
+from bounds.claims import Evidence, Outcome, claim
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import (
+    cycling_cluster,
+    endless_cluster,
+    idle_family,
+    price_family,
     two_allocations,
     unfair_family,
 )
-from bounds.claims import Evidence, Outcome, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory import models
@@ -155,17 +157,18 @@ def _is_near(totals: NDArray[np.float64], allocation: Allocation) -> bool:
 
 @claim(
     "fisher-market",
-    "PS-DSF under time division is the equilibrium of a linear Fisher market: with server prices p_i = 1 / level, "
-    "phi_n gamma_{n,i} / x_n <= p_i with equality where served, and all money is spent. Beside the proof, exactly for "
-    "what the simplified algorithm finds on random clusters (full: and a convex solver finds the same totals, up to a "
-    "thousandth, for the program of Eisenberg and Gale).",
+    "Where everybody can run somewhere, PS-DSF under time division is the equilibrium of a linear Fisher market: with "
+    "server prices p_i = 1 / level, phi_n gamma_{n,i} / x_n <= p_i with equality where served, all time of usable "
+    "servers is sold, and all money is spent. Beside the theorem, exactly for what the simplified algorithm finds on "
+    "random clusters (full: and a convex solver finds the same totals, up to a thousandth, for the program of "
+    "Eisenberg and Gale).",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     tiny={"count": 12},
     full={"count": 500, "solved": True},
     controls={"resource division stands for time division": {"mechanism": ps_dsf}},
-    proof="fairness.md#fisher",
+    theorems=("Fairness.fisher_market",),
 )
 def fisher_market(
     count: int = 40, solved: bool = False, *, mechanism: Callable[[Cluster], Allocation] = ps_dsf_tdm_rounds
@@ -218,10 +221,10 @@ def not_pareto(*, mechanism: Callable[[Cluster], Allocation] = ps_dsf) -> Outcom
     "two servers and two users, m the size of a server that neither can use.",
     source="packproof",
     printed="not in the paper: far from the fair allocation",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     full={"sizes": tuple(2**k for k in range(13))},
     controls={"PS-DSF stands for TSF and C-DRFH": {"mechanisms": (ps_dsf,)}},
-    proof="proofs.md#unfair-family",
+    theorems=("FairnessCosts.unfairness_without_bound",),
 )
 def unfairness(
     sizes: tuple[int, ...] = (1, 8, 64, 512),
@@ -253,15 +256,15 @@ def unfair() -> Sequence[Panel]:
     "idle-resources",
     "Where every server has each of R resources, PS-DSF under resource division keeps at least 1/R of the greatest "
     "mean utilisation over the usable servers, since Theorem 1 saturates a resource on each of them, and no more in "
-    "general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible. Beside the proof: the family, and random "
-    "clusters.",
+    "general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible. Beside the theorems: the family, and "
+    "random clusters.",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     tiny={"count": 10},
     full={"count": 500},
     controls={"a bound of 1/(R - 1)": {"fewer": 1}},
-    proof="fairness.md#idle",
+    theorems=("FairnessCosts.idle_resources", "FairnessCosts.idle_resources_family"),
 )
 def idle_resources(count: int = 30, *, fewer: int = 0) -> Outcome:
     expect_number(count, "count", 1)
@@ -313,15 +316,15 @@ def tangent_holds() -> bool:
     "With N users of equal weights PS-DSF under time division keeps at least (2 sqrt(N) - 1)/N of the greatest sum of "
     "parts, the part of a user being its tasks over what it could run alone on all servers. That is attained for every "
     "square N = k^2: k unit servers, one user tied to each, k^2 - k users who may use all. The bound is that of "
-    "Bertsimas, Farias and Trichakis for proportional fairness. Beside the proof: the family for k to 5 (full: 8), and "
-    "random clusters. Nothing is said of resource division.",
+    "Bertsimas, Farias and Trichakis for proportional fairness. Beside the theorems: the family for k to 5 (full: 8), "
+    "and random clusters. Nothing is said of resource division.",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     tiny={"largest": 4, "count": 12},
     full={"largest": 8, "count": 500},
     controls={"a bound of 2/sqrt(N)": {"less": 0}, "users of weight 2 who may use all servers": {"weight": 2}},
-    proof="fairness.md#price",
+    theorems=("FairnessCosts.price_of_fairness", "FairnessCosts.price_of_fairness_attained"),
 )
 def price_of_fairness(largest: int = 5, count: int = 40, *, less: int = 1, weight: int = 1) -> Outcome:
     expect_number(largest, "largest", 1)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import figure_4
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.papers import figure_4
 from theory.errors import expect_number
 from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
@@ -95,15 +95,15 @@ def _all_time(instance: Cluster, tasks: Tasks) -> bool:
 @claim(
     "theorem-1",
     "Under resource division a feasible allocation is PS-DSF if and only if every user has a bottleneck at every "
-    "eligible server. Beside the proof, packproof's check is compared with Definition 5, decided by one exact linear "
+    "eligible server. Beside the theorem, packproof's check is compared with Definition 5, decided by one exact linear "
     "program a user, on allocations of random clusters and on feasible ones near them.",
     source="Theorem 1",
     printed="PS-DSF if and only if every user has a bottleneck with respect to every eligible server",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     tiny={"count": 12},
     full={"count": 500},
     controls=EVERYBODY | {"a bottleneck at one eligible server is enough": {"check": _somewhere}},
-    proof="fairness.md#bottleneck",
+    theorems=("Fairness.bottleneck_test",),
 )
 def theorem_1(count: int = 40, *, check: Check = is_ps_dsf, levels_matter: bool = True) -> Outcome:
     return _theorem(check, ps_dsf, "resource", count, levels_matter=levels_matter)
@@ -112,14 +112,14 @@ def theorem_1(count: int = 40, *, check: Check = is_ps_dsf, levels_matter: bool 
 @claim(
     "theorem-2",
     "Under time division a feasible allocation is PS-DSF if and only if (10) holds with equality, and (13). Beside "
-    "the proof, compared with Definition 5 as in theorem-1.",
+    "the theorem, compared with Definition 5 as in theorem-1.",
     source="Theorem 2",
     printed="PS-DSF if and only if (10) holds with equality, and (13)",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     tiny={"count": 12},
     full={"count": 500},
     controls=EVERYBODY | {"without (13)": {"check": _all_time}},
-    proof="proofs.md#time-division",
+    theorems=("Fairness.time_test",),
 )
 def theorem_2(count: int = 40, *, check: Check = is_ps_dsf_tdm, levels_matter: bool = True) -> Outcome:
     return _theorem(check, ps_dsf_tdm_rounds, "time", count, levels_matter=levels_matter)
@@ -232,12 +232,12 @@ def corollary_1_finds(count: int = 150, *, naming: Naming = corollary_1) -> Outc
     "coefficients only. Strictly: two users of one resource each fit a server in full beside each other, not in time.",
     source="Equation (11)",
     printed="TDM is more stringent than RDM, as (10) implies (9): (11) (formula lost)",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     controls={
         "gamma is the greatest c / d": {"is_least": False},
         "both users demand the same resource": {"second": (2, 0)},
     },
-    proof="proofs.md#more-stringent",
+    theorems=("Fairness.time_fits", "Fairness.time_is_stricter"),
 )
 def equation_11(*, is_least: bool = True, second: tuple[int, int] = (0, 1)) -> Outcome:
     """Expand the difference of both sides of a term of (11), and compare the two constraints on a cluster."""
@@ -298,12 +298,12 @@ def lemma_2(*, equal_servers: bool = True) -> Outcome:
     "identity.",
     source="Lemma 2",
     printed="(40) to (45), where (44) and (45) are lost",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     controls={
         "c without the weights": {"weighted": False},
         "(13) at the first server alone": {"at_both_servers": False},
     },
-    proof="proofs.md#exchange",
+    theorems=("Fairness.exchange_of_time",),
 )
 def lemma_2_repaired(*, weighted: bool = True, at_both_servers: bool = True) -> Outcome:
     import sympy

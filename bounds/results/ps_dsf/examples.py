@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import figure_1, figure_4, figures_2_and_3, table_4
+from bounds.results.instances.papers import figure_1, figure_4, figures_2_and_3, table_4
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Bars, Cells, Panel
-from bounds.views.sharing import bars_of
+from bounds.views.sharing_pictures import bars_of
 from theory.errors import InputError, expect_number
 from theory.numbers import text
 from theory.sharing.allocation import Allocation

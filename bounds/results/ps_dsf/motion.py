@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import table_4
+from bounds.results.instances.papers import table_4
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Chart, Curve, Panel
 from fluid.limits.sharing import Event, History, Schedule, run_at_once, run_schedule

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from bounds.adversary.sharing import random_cluster, table_1_witnesses
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
+from bounds.results.instances.drawn import random_cluster
+from bounds.results.instances.families import table_1_witnesses
 from bounds.results.ps_dsf.examples import row_text
 from bounds.results.reproduction import reproduction
 from bounds.views.panels import Cells, Panel

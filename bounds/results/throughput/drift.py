@@ -10,7 +10,7 @@ from itertools import permutations
 from math import isqrt
 
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import random_law
+from bounds.results.instances.drawn import random_law
 from bounds.results.throughput.partitions import MOST_J_OF_TABLES, greatest_reduced_weight
 from fluid.limits.drift import angle_constant
 from theory.errors import InputError, expect_number

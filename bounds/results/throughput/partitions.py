@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from bounds.claims import Evidence, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import random_law
+from bounds.results.instances.drawn import random_law
 from bounds.results.reproduction import drawing, reproduction
 from bounds.views.panels import Cells, Chart, Curve, Line, Panel, Span, Spans
 from theory.errors import InputError, expect_number

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.instances import random_law
+from bounds.results.instances.drawn import random_law
 from theory.errors import InputError, expect_number
 from theory.numbers import text, total
 from theory.partition.bounding import bracket

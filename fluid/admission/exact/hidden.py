@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from fluid.admission.exact.chain import Changes, ExactResult, Pair, Space, small_space, solved
 from fluid.admission.exact.optimal import Dual, by_lagrangian, by_program
 from fluid.admission.law.cluster import AdmissionCluster, Kind
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 
 SPAN = 7.0
 """How far log odds on the grid go about, to each side of those at arrival."""
@@ -54,7 +54,7 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
             f"{cluster.where}kind: expected two kinds to hide one from the other, got {len(cluster.kinds)}"
         )
     if points < 3:
-        raise InputError(f"--beliefs: expected at least 3 points, got {points}")
+        raise ArgumentError(f"beliefs: expected at least 3 points, got {points}")
     a, b = cluster.kinds
     each = max(0, (points - 3) // 2)  # points on each side of what is believed at arrival
     spacing = SPAN / max(1, each)
@@ -237,7 +237,7 @@ def hidden_optimum(cluster: AdmissionCluster, sla: float, most: int, points: int
         Too many states: O((capacity x points) ** most).
     """
     if not 0 < sla < 1:
-        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
     grid = belief_grid(cluster, points)
     beliefs = small_space(cluster, most, Beliefs(cluster, grid))
     memories = small_space(cluster, most, Memories(cluster, grid))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fluid.admission.exact.chain import ExactResult, Space, generator, small_space, solved
 from fluid.admission.law.cluster import AdmissionCluster
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def optimal_policy(cluster: AdmissionCluster, sla: float, most: int) -> Optimum:
         Too many states.
     """
     if not 0 < sla < 1:
-        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
     space = small_space(cluster, most)
     program, accept = by_program(space, sla)
     result = solved(space, accept)

@@ -11,7 +11,8 @@ from typing import Any
 from fluid.admission.law.belief import Observed, Tenant
 from fluid.admission.law.cluster import MOST_KAPPA, AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
-from theory.files.document import Fields, Numeral, read_document, rows_of_table
+from theory.files.document import Fields, Numeral, read_document
+from theory.files.table import is_table, opened
 from theory.numbers import many, text
 
 TABLES = ("cluster", "deployments", "kind")
@@ -166,15 +167,16 @@ def read_state(path: str | Path) -> list[Tenant]:
     Parameters
     ----------
     path : str or Path
-        A CSV (its name ends in ``.csv``) with the columns ``cores`` and those of `read_observed`, in any order, and
-        perhaps ``name``; otherwise TOML or JSON with such fields in a list ``deployment``. No row is an empty cluster.
+        A table such as a CSV (by the end of its name) with the columns ``cores`` and those of `read_observed`, in any
+        order, and perhaps ``name``; otherwise TOML or JSON with such fields in a list ``deployment``. No row is an
+        empty cluster.
 
     Raises
     ------
     InputError
         One line that names the file, the line or the deployment, the field and what was expected.
     """
-    if Path(path).suffix.lower() != ".csv":
+    if not is_table(path):
         top = Fields(read_document(path), str(path))
         top.refuse_other_kinds("the deployments of a cluster", "deployment")
         rows = top.take("deployment", "a list of deployments, each with cores and what was observed")
@@ -182,17 +184,13 @@ def read_state(path: str | Path) -> list[Tenant]:
             top.fail("deployment", "expected a list of deployments, each with cores and what was observed")
         top.finish(("deployment",))
         return [_tenant(Fields(row, str(path), f"deployment[{i}]")) for i, row in enumerate(rows, 1)]
-    lines = [(line, [cell.strip() for cell in row]) for line, row in rows_of_table(path) if any(row)]
-    names = lines[0][1] if lines else []
-    columns = ["cores", *(one.name for one in dataclass_fields(Observed))]
-    if sorted(name for name in names if name != "name") != sorted(columns):
-        raise InputError(f"{path}:1: expected a header with {', '.join(columns)}, and perhaps name, each once")
-    tenants = []
-    for line, row in lines[1:]:
-        if len(row) != len(names):
-            raise InputError(f"{path}:{line}: expected {len(names)} fields, got {len(row)}")
-        tenants.append(_tenant(Fields(dict(zip(names, row, strict=True)), f"{path}:{line}")))
-    return tenants
+    with opened(path) as table:
+        columns = ["cores", *(one.name for one in dataclass_fields(Observed))]
+        if sorted(name for name in table.header if name != "name") != sorted(columns):
+            expected = f"expected a header with {', '.join(columns)}, and perhaps name, each once"
+            table.fail(table.first, "", expected)
+        rows = ((line, dict(zip(table.header, row, strict=True))) for line, row in table.rows())
+        return [_tenant(Fields(row, f"{path}:{line}")) for line, row in rows]
 
 
 def _tenant(fields: Fields) -> Tenant:

@@ -8,13 +8,13 @@ are drawn from Gamma laws (`Priors`), or belong to one of finitely many kinds (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.numbers import many
 
 MOST_KAPPA = 5.0
@@ -214,6 +214,23 @@ class AdmissionCluster:
             raise InputError(f"{self.where}kind: expected known kinds [[kind]], found priors [deployments]")
         return self.deployments
 
+    def refuse_size(self, cores: int, name: str = "size") -> None:
+        """Refuse a number of cores that the cluster does not have."""
+        if not 1 <= cores <= self.capacity:
+            raise ArgumentError(f"{name}: expected from 1 to the capacity, {many(self.capacity, 'core')}, got {cores}")
+
+    def resized(self, capacity: int | None = None, arrival_rate: float | None = None) -> AdmissionCluster:
+        """Return the cluster with other cores, or another rate of arrivals, where one is given."""
+        if capacity is not None and not 1 <= capacity <= MOST_CORES:
+            raise ArgumentError(f"capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
+        if arrival_rate is not None and not 0 < arrival_rate < inf:
+            raise ArgumentError(f"arrival_rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
+        return replace(
+            self,
+            capacity=self.capacity if capacity is None else capacity,
+            arrival_rate=self.arrival_rate if arrival_rate is None else arrival_rate,
+        )
+
     @property
     def where(self) -> str:
         """How errors begin: with the file, where there is one."""
@@ -222,24 +239,38 @@ class AdmissionCluster:
 
 MOST_HORIZONS = 1_000_000
 
+MOST_CORES = 1_000_000_000
+"""Beyond any cluster, and whole in floats."""
 
-def horizons_of(times: list[float] | NDArray[np.float64], name: str = "--horizons") -> NDArray[np.float64]:
+MOST_HOURS = 10_000_000
+"""Most hours of a run: over a thousand years, of which every month is counted by itself."""
+
+
+def refuse_span(until: float, warmup: float) -> None:
+    """Refuse hours of a run that are none, too many, or all a warm-up."""
+    if not 0 < until <= MOST_HOURS:
+        raise ArgumentError(f"until: expected a time greater than 0 and at most {MOST_HOURS:,} hours, got {until!r}")
+    if not 0 <= warmup < until:
+        raise ArgumentError(f"warmup: expected a time of at least 0 and less than until, {until:g}, got {warmup!r}")
+
+
+def horizons_of(times: list[float] | NDArray[np.float64], name: str = "horizons") -> NDArray[np.float64]:
     """Return times to look ahead, float64[H] in hours, increasing and positive.
 
     Raises
     ------
-    InputError
+    ArgumentError
         No time, one that is not positive, or times out of order.
     """
     horizons = np.asarray(times, float)
     if not 0 < len(horizons) <= MOST_HORIZONS:
-        raise InputError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(horizons)}")
+        raise ArgumentError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(horizons)}")
     bad = horizons[~(np.isfinite(horizons) & (horizons > 0))]
     if len(bad):
-        raise InputError(f"{name}: expected times greater than 0, got {bad[0]:g}")
+        raise ArgumentError(f"{name}: expected times greater than 0, got {bad[0]:g}")
     back = np.flatnonzero(np.diff(horizons) <= 0)
     if len(back):
-        raise InputError(
+        raise ArgumentError(
             f"{name}: expected times in increasing order, got {horizons[back[0] + 1]:g} after {horizons[back[0]]:g}"
         )
     return horizons

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.choices import PolicyName
 from theory.compiled import plain, step
 
-POLICIES = ("zeroth", "first", "second")
+POLICIES = tuple(name.value for name in PolicyName)
 """The policies, by the number of moments that they use."""
 
 ZEROTH, FIRST, SECOND = range(3)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.choices import Moments
 from fluid.admission.law.absorption import cubic_weights
 from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import AdmissionCluster, Priors
@@ -43,7 +44,7 @@ NODES = 4096
 EXACT, PLUG_IN, PAPER = range(3)
 """Exact belief and exact moments of M (O + N); plug-in belief and the same moments; plug-in and composed moments."""
 
-MOMENTS = ("exact", "plug-in", "paper")
+MOMENTS = tuple(name.value for name in Moments)
 """Their names."""
 
 PRIORS, LABELLED, HIDDEN = range(3)

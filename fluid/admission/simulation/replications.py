@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
-from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.law.cluster import AdmissionCluster, refuse_span
 from fluid.admission.simulation.simulate import (
     AdmissionPolicy,
     AdmissionResult,
@@ -19,6 +14,8 @@ from fluid.admission.simulation.simulate import (
     result_of,
     run_in_one_world,
 )
+from fluid.experiment.arrays import packed, unpacked
+from fluid.experiment.keys import fingerprint, key_of_run
 from fluid.experiment.store import Store
 from fluid.parallel import refuse_workers, run_all
 from theory.numbers import many
@@ -105,6 +102,7 @@ def simulate_policies(
 
     Parameters are those of `simulate_admission`, whose stored runs are the same.
     """
+    refuse_span(until, warmup)
     refuse_workers(workers)
     numbers = range(first, first + replications)
     results: dict[tuple[int, int], AdmissionRun] = {}
@@ -112,10 +110,12 @@ def simulate_policies(
     keys: dict[tuple[int, int], str] = {}
     if store is not None:
         for p, policy in enumerate(policies):
-            key_of_policy = _given(cluster, policy, until, seed, observations, warmup, most)
+            # the name of the file is no part of what a run depends on
+            what = [replace(cluster, source=""), policy, float(until), seed, observations, float(warmup), most]
+            runs_of_policy = fingerprint([FORMAT, versions(), "admission", *what])
             for r in numbers:
-                keys[p, r] = _digest([FORMAT, versions(), "admission", key_of_policy, r])
-                stored = store.run(keys[p, r], _unpacked)
+                keys[p, r] = key_of_run(runs_of_policy, r)
+                stored = store.read(keys[p, r], _unpacked)
                 if stored is not None:
                     results[p, r] = stored[0]
                     spent[p] += stored[1]
@@ -126,8 +126,7 @@ def simulate_policies(
         r = wanted[number]
         for p, (run, seconds) in zip(missing[r], runs, strict=True):
             if store is not None:
-                measures: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
-                store.put(keys[p, r], r, {"policy": policies[p].name, "seed": seed}, measures, seconds, _packed(run))
+                store.put(keys[p, r], _packed(run), seconds)
             results[p, r] = run
             spent[p] += seconds
         if progress is not None:
@@ -135,56 +134,10 @@ def simulate_policies(
     return [result_of([results[p, r] for r in numbers], spent[p]) for p in range(len(policies))]
 
 
-def _given(
-    cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
-    until: float,
-    seed: int,
-    observations: int,
-    warmup: float,
-    most: int | None,
-) -> dict[str, Any]:
-    """Return what a run depends on, but for its number; the name of the file is no part of it."""
-    return {
-        "cluster": {name: value for name, value in asdict(cluster).items() if name != "source"},
-        "policy": _described(policy),
-        "until": until,
-        "seed": seed,
-        "observations": observations,
-        "warmup": warmup,
-        "most": most,
-    }
-
-
-def _described(policy: AdmissionPolicy) -> dict[str, Any]:
-    """Return what a policy's runs depend on; controls only where it has them, so that older stores serve on."""
-    values = {**asdict(policy), "horizons": None if policy.horizons is None else policy.horizons.tolist()}
-    return values if policy.gain else {name: value for name, value in values.items() if name not in ("aim", "gain")}
-
-
-def _digest(document: Any) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _packed(run: AdmissionRun) -> bytes:
-    stream = io.BytesIO()
-    values: dict[str, Any] = {one.name: np.asarray(getattr(run, one.name)) for one in fields(run)}
-    np.savez_compressed(stream, **values)
-    return stream.getvalue()
+    return packed({one.name: getattr(run, one.name) for one in fields(run)})
 
 
 def _unpacked(content: bytes) -> AdmissionRun:
-    """Return a stored run; ValueError for arrays that are none."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as held:
-        values = {name: held[name].item() if held[name].shape == () else held[name] for name in held.files}
-    run = AdmissionRun(**values)
-    numbers = (run.utilisation, run.capped, run.arrivals, run.admitted, run.events, run.peak, run.seconds)
-    monthly = [np.asarray(column) for column in (run.asked, run.refused)]
-    if not all(np.isscalar(number) and np.isfinite(number) for number in numbers):
-        raise ValueError("expected numbers of a run")
-    if any(column.ndim != 1 or not len(column) or column.dtype.kind != "i" for column in monthly) or len(
-        monthly[0]
-    ) != len(monthly[1]):
-        raise ValueError("expected scale-outs of at least one month")
-    return run
+    values: dict[str, Any] = {name: x if x.ndim else x.item() for name, x in unpacked(content).items()}
+    return AdmissionRun(**values)

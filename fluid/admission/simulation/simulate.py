@@ -20,7 +20,7 @@ from fluid.admission.simulation.outlook import DEPTH, MOMENTS, REFRESHED, Outloo
 from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.compiled import plain
-from theory.errors import InputError
+from theory.errors import ArgumentError
 
 CONTROLLED = "controlled"
 """The zeroth-moment policy with a threshold that is moved by the refusals that are seen."""
@@ -69,19 +69,29 @@ class AdmissionPolicy:
 
     def __post_init__(self) -> None:
         if self.name not in (*POLICIES, CONTROLLED, "everybody"):
-            raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
+            raise ArgumentError(f"policy: expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
         if (self.name == CONTROLLED) != (self.gain != 0) or not self.gain >= 0:
-            raise InputError(f"--gain: expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}")
+            raise ArgumentError(f"gain: expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}")
         if self.name != CONTROLLED and self.aim:
-            raise InputError(f"--sla: has no meaning without --policy {CONTROLLED}")
+            raise ArgumentError(f"sla: has no meaning without the policy {CONTROLLED}")
         if self.name == CONTROLLED and not 0 < self.aim < 1:
-            raise InputError(f"--sla: expected a share between 0 and 1, got {self.aim!r}")
+            raise ArgumentError(f"sla: expected a share between 0 and 1, got {self.aim!r}")
         if self.moments not in MOMENTS:
-            raise InputError(f"--moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
+            raise ArgumentError(f"moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
         if not self.threshold >= 0:
-            raise InputError(f"--threshold: expected a number of at least 0, got {self.threshold!r}")
+            raise ArgumentError(f"threshold: expected a number of at least 0, got {self.threshold!r}")
+        if self.name == "everybody" and self.threshold < inf:
+            raise ArgumentError(f"threshold: has no meaning for the policy everybody, got {self.threshold:g}")
+        if self.name == "second" and 1 < self.threshold < inf:
+            words = "expected a bound of a probability, at most 1, for the policy second"
+            raise ArgumentError(f"threshold: {words}, got {self.threshold:g}")
         if not self.marginal >= 0:
-            raise InputError(f"--marginal: expected a number of cores of at least 0, got {self.marginal!r}")
+            raise ArgumentError(f"marginal: expected a number of cores of at least 0, got {self.marginal!r}")
+
+    def refuse_without_threshold(self) -> None:
+        """Refuse a policy whose threshold is none, or moves: it cannot be tuned, compared or solved."""
+        if self.name not in POLICIES:
+            raise ArgumentError(f"policy: expected one of {', '.join(POLICIES)}, got {self.name!r}")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_policies
 from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
 from fluid.statistics import Interval
+from theory.errors import ArgumentError
 from theory.numbers import many
 
 if TYPE_CHECKING:
@@ -412,7 +413,16 @@ def compare(
     seed, progress, options
         As in `fluid.admission.simulation.replications.simulate_policies`; with a store, an interrupted comparison
         is taken up where it was.
+
+    Raises
+    ------
+    ArgumentError
+        An SLA that is no share, or a policy that has no threshold to compare at.
     """
+    if not 0 < sla < 1:
+        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+    for policy, _ in policies:
+        policy.refuse_without_threshold()
     rows: list[Compared] = []
     for policy, observations in policies:
         name = f"{policy.name}, {many(observations, 'observation')}"

@@ -18,7 +18,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from fractions import Fraction
 from io import StringIO
 from math import ceil
 from pathlib import Path
@@ -29,24 +28,15 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Observed
 from fluid.admission.study.watched import TenantLog, Watched
-from fluid.traces.clocks import clock_of
-from fluid.traces.guessed import (
-    CREATED,
-    ENDED,
-    STARTED,
-    STATE,
-    STAYED,
-    TIMES,
-    guessed_columns,
-    in_words,
-    refuse_unknown_unit,
-)
-from fluid.traces.mapped import Columns, read_mapped
+from fluid.traces.guessed import CREATED, ENDED, STARTED, STATE, STAYED, in_words, read_named
+from fluid.traces.mapped import Columns, trace_of
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.readers import refuse_other_kinds
-from fluid.traces.typed_table import Moments, fail, opened
 from theory.errors import InputError
+from theory.files.cells import moment
+from theory.files.formats import Records
 from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
+from theory.files.table import Table, fail, header_of_table, opened
 from theory.numbers import many, rational
 
 HOUR = 3600 * MICROSECONDS
@@ -59,16 +49,8 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "end": ENDED,
     "lifetime": (*STAYED, "alive_time"),
     "deployment": (
-        "deployment",
-        "deployment_id",
-        "deployment_name",
-        "tenant",
-        "tenant_id",
-        "application",
-        "app",
-        "service",
-        "subscription",
-        "customer",
+        "deployment", "deployment_id", "deployment_name", "tenant", "tenant_id", "application", "app", "service",
+        "subscription", "customer",
     ),
     "cores": (*(name for name in RESOURCES["cpu"] if name != "core"), "initial_cores", "initial_size", "size"),
     "scale_outs": ("scale_outs", "scaleouts", "scale_out_count"),
@@ -77,7 +59,7 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "core_time": ("core_time", "core"),  # core_hours is "core" with the unit "hours"
     "count": COUNT,
     "state": STATE,
-}
+}  # fmt: skip
 """What a column may be, and the headers that say so."""
 
 
@@ -131,9 +113,10 @@ def read_tenant_log(
     O(n log n) for n rows.
     """
     place = Path(path)
-    table, guess, of_deployments = _columns(place, columns or {})
+    found, table, of_deployments = _records(place, columns or {})
+    guess = in_words(table).replace("type = ", "deployment = ")
     try:
-        trace = read_mapped(place, table, strict=strict)
+        trace = trace_of(found, table, strict=strict)
     except InputError as error:
         raise type(error)(f"{error} ({guess})") from None
     final = int((trace.arrival + trace.duration).max())
@@ -155,15 +138,19 @@ def read_tenant_log(
     return _fitted_part(place, replace(log, notes=(guess, *log.notes)))
 
 
-def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]:
-    """Return which column is what, in words too, and whether rows are deployments."""
+def _records(place: Path, named: Mapping[str, str]) -> tuple[Records, Columns, bool]:
+    """Read the columns of a log, and tell which is what, and whether rows are deployments."""
     try:
-        with opened(place) as table:
-            line, header = next(table, (1, []))
+        header_of_table(place)
     except InputError:
         refuse_other_kinds(place, "a log of tenants")
         raise
-    header = [cell.strip() for cell in header]
+    with opened(place) as table:
+        return _named_records(table, named)
+
+
+def _named_records(table: Table, named: Mapping[str, str]) -> tuple[Records, Columns, bool]:
+    place, line, header = table.place, table.first, list(table.header)
     shown = ", ".join(header)[:120] or "no columns"
     for name, cell in named.items():
         if name not in MEANINGS:
@@ -179,12 +166,7 @@ def _columns(place: Path, named: Mapping[str, str]) -> tuple[Columns, str, bool]
     meant |= {"type": chosen["deployment"]} if "deployment" in chosen else {}
     meant |= {name: chosen[name] for name in ("cores", *(SUMS if of_deployments else ())) if name in chosen}
     meant |= {name: chosen[name] for name in ("count", "state") if name in chosen and not of_deployments}
-    for name in ("cores", *SUMS):
-        if name in meant:
-            refuse_unknown_unit(place, line, name, meant[name])
-    clock = clock_of(place, line, {name: cell for name, cell in meant.items() if name in TIMES})
-    columns = guessed_columns(meant, clock)
-    return columns, in_words(columns).replace("type = ", "deployment = "), of_deployments
+    return *read_named(table, meant, {}), of_deployments
 
 
 def _refuse_lacking(place: Path, line: int, chosen: Mapping[str, str], shown: str) -> None:
@@ -210,7 +192,7 @@ def _moment(text: str, option: str, trace: Trace) -> int:
         if text[4:5] == "-":
             if trace.begins is None:
                 raise ValueError("the log has no dates")
-            return Moments(Fraction(1))(text) - trace.begins
+            return moment(text)[0] - trace.begins
         return round(rational(text) * HOUR)
     except ValueError as error:
         raise InputError(

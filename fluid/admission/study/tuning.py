@@ -30,7 +30,7 @@ from fluid.admission.study.frontier import (
     refined,
 )
 from fluid.statistics import Interval, mean_interval
-from theory.errors import InputError
+from theory.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fluid.experiment.store import Store
@@ -155,7 +155,10 @@ def tune(
     Simulations take O(`replications` x `steps`) runs.
     """
     if not 0 < sla < 1:
-        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+    if not time_limit > 0:
+        raise ArgumentError(f"time_limit: expected a number of seconds greater than 0, got {time_limit!r}")
+    policy.refuse_without_threshold()
     search = _Search(cluster, policy, sla, until, steps, monotonic() + time_limit, replications, {
         "seed": seed, "observations": observations, "warmup": warmup, "workers": workers, "engine": engine,
         "progress": progress, "store": store,
@@ -217,7 +220,7 @@ class _Search:
         while True:
             if curve.fitted[0] > self.sla:
                 least = float(curve.thresholds[0])
-                raise InputError(f"--sla: no threshold tried meets {self.sla:g}, and none below {least:.3g} was tried")
+                raise ArgumentError(f"sla: no threshold tried meets {self.sla:g}, and none below {least:.3g} was tried")
             allowed = difference_at(curve, None, self.sla, resamples=RESAMPLES)
             worlds = curve.used.shape[1]
             if allowed.half_width <= HALF_A_POINT:

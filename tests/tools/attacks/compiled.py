@@ -57,9 +57,9 @@ def attack_compiled(damages: int, seed: int) -> Report:
         if sound[0] or not stored:
             report.wrong.append(f"status {sound[0]}, {len(stored)} files of machine code: {sound[2][-200:]}")
             return report
+        contents = [(path, path.read_bytes()) for path in stored]  # as damage stays, a file may be empty by now
         for _ in range(damages):
-            path = random_.choice(stored)
-            content = path.read_bytes()
+            path, content = random_.choice(contents)
             place = random_.randrange(len(content))
             path.write_bytes(random_.choice((content[:place], b"", b"no machine code")))
             expect(f"{path.name}, cut at {place} of {len(content)}, or replaced")

@@ -67,7 +67,7 @@ class Command:
         self.written = {folder / output for output in outputs if not output.endswith(".db")}
         for place in self.written:
             place.write_bytes(YESTERDAY)
-        self.beside |= {"out.db", "out.db-wal", "out.db-shm", "out.db.lock"} if "out.db" in outputs else set()
+        self.beside |= {"out.db", "out.db-wal", "out.db-shm"} if "out.db" in outputs else set()
 
     def start(
         self, *, limits: Mapping[int, int] = {}, before: Callable[[], Any] = bool, **how: Any

@@ -144,7 +144,7 @@ def main() -> int:
         f"{len(chosen)} mutants: {claims} of {with_claim} noticed by their claim, {tests} of all by their test, "
         f"in {time.monotonic() - start:.0f} s"
     )
-    return 0 if good == len(chosen) else 1
+    return 0 if good == len(chosen) > 0 else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Column generation over configurations, on pools of servers and for counted jobs; `reference` says what it finds."""
+"""Column generation over configurations, on pools of servers and for counted jobs."""
 
 from theory.doors import doors
 from theory.exact.columns.generation import ConfigurationColumns, PoolColumn, slots_of, trimmed

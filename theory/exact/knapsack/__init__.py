@@ -1,4 +1,4 @@
-"""Configurations, listed and searched for the heaviest; `reference` says what these functions return.
+"""Configurations, listed and searched for the heaviest; `tests/reference` says what these functions return.
 
 `configurations` lists them. `greatest` searches for the heaviest: by one table over all levels of the resources
 (`tables`), by a list of undominated states where one resource is too fine for a table or jobs are limited in number

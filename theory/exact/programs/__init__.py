@@ -1,4 +1,4 @@
-"""Linear programs made exact: floats propose a basis, rationals decide; `reference` says what they return."""
+"""Linear programs made exact: floats propose a basis, rationals decide; `tests/reference` says what they return."""
 
 from theory.exact.programs.linear import InfeasibleError, LinearProgram, Vertex
 from theory.exact.programs.rational import solve_dense, solve_sparse

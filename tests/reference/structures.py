@@ -1,4 +1,4 @@
-"""What the structures of this folder return, in plain Python on sets, dictionaries and lists.
+"""What `fluid.simulation.structures` returns, in plain Python on sets, dictionaries and lists.
 
 `tests/fluid/test_structures.py` compares them. An open server is an entry of ``residuals``, by number.
 """
