@@ -113,8 +113,10 @@ def survives(codes: list[CodeType], mutant: Mutant | None, seconds: int) -> bool
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
+        words = checker.__doc__
         for number, code in enumerate(codes):
             exec(compiled(mutant.code) if mutant and number == mutant.statement else code, vars(checker))
+        checker.__doc__ = words  # a text alone, below a constant, was taken for it
         status = run.main()
     finally:
         os._exit(status)  # no exception of a mutant may reach the code that started it
