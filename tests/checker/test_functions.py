@@ -464,3 +464,32 @@ def test_lengths_that_do_not_match_are_a_fault() -> None:
         except ValueError:
             continue
         raise AssertionError(number)
+
+
+def test_what_one_pool_ignores_is_said_in_full() -> None:
+    """Borders where there are several servers, capacities that differ by user, users that may not run everywhere."""
+    two = [{"name": "a"}, {"name": "b"}]
+    anywhere, one, weak = {"name": "u"}, {"name": "v", "servers": ["a"]}, {"name": "w", "effective": {"a": {"cpu": 1}}}
+    both, borders = {"name": "x", "servers": ["a", "b"]}, "borders of servers"
+    cases = [
+        ([anywhere, both], borders),
+        ([anywhere, one], f"{borders}, placement"),
+        ([weak, anywhere], f"{borders}, effective capacities"),
+        ([weak, one], f"{borders}, effective capacities, placement"),
+    ]
+    for users, right in cases:
+        instance = {"server": two, "user": users}
+        checker.require_ignored(instance, right, pooled=True)
+        checker.require_ignored(instance, None, pooled=True)
+        wrong = [(text, True) for text in ("", borders, f"{borders}, placement", f"{right}, x") if text != right]
+        for text, pooled in [*wrong, (right, False)]:
+            try:
+                checker.require_ignored(instance, text, pooled=pooled)
+            except checker.Refused:
+                continue
+            raise AssertionError(users, text)
+    try:
+        checker.require_ignored({"server": two[:1], "user": [anywhere]}, borders, pooled=True)
+    except checker.Refused:
+        return
+    raise AssertionError
