@@ -64,6 +64,7 @@ def test_law_of_given_parameters(worked: str, capsys: pytest.CaptureFixture[str]
     assert made["mean"] == pytest.approx(sum(made["tail"].values()), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_law_under_priors_a_month_ahead(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
     made = answer(["law", worked, "--at", "730", "--size", "4"], capsys)
     (row,) = answer(["moments", worked, "--at", "730", "--size", "4"], capsys)["moments"]
@@ -124,6 +125,7 @@ def test_decide_by_what_was_seen(worked: str, tmp_path: Path, capsys: pytest.Cap
     assert abs(by_priors["first"] / decision["first"] - 1) > 0.01
 
 
+@pytest.mark.slow
 def test_decide_says_admit_or_refuse(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tenants.csv"
     path.write_text(TENANTS)
@@ -212,6 +214,7 @@ def test_optimal_of_hidden_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "--beliefs" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_decisions_and_runs_look_ahead_at_the_same_horizons(capsys: pytest.CaptureFixture[str]) -> None:
     common = ["decide", STAND_IN, "--active", "120,40,7", "--arriving", "4"]
     given = ",".join(str(t) for t in aligned_horizons())
@@ -255,6 +258,7 @@ def test_numbers_beyond_floats_are_refused_or_used(
         assert status in (0, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"no archive", packed({}), packed({"utilisation": 1.0})])
 def test_a_store_whose_content_is_no_run_is_refused(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -36,6 +36,7 @@ LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
 FIT = ["admission", "fit", str(LOG), "--replications", "119"]
 
 
+@pytest.mark.slow
 def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "own.toml"
     assert run([*FIT, "--out", str(out), "--json"]) == 0
@@ -59,6 +60,7 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "kappa" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initial", ["poisson", "observed"])
 def test_the_answer_is_that_of_the_library(initial: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Estimates, the file, goodness of fit, the deployments of now, and a decision with both files."""
@@ -138,6 +140,7 @@ UNDETERMINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", UNDETERMINED)
 def test_a_fit_that_does_not_converge_is_one_line_and_no_file(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -156,6 +159,7 @@ def test_a_fit_that_does_not_converge_is_one_line_and_no_file(
     assert not any(path.exists() for path in files), "nothing is written"
 
 
+@pytest.mark.slow
 def test_nothing_is_written_before_all_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise InputError("no picture")
@@ -167,6 +171,7 @@ def test_nothing_is_written_before_all_is_done(tmp_path: Path, monkeypatch: pyte
     assert not now.exists()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=8, deadline=None)
 def test_each_small_log_is_a_model_inside_the_range_or_one_line(seed: int) -> None:
@@ -210,6 +215,7 @@ def fitted_slope(priors: Priors, log: TenantLog) -> NDArray[np.float64]:
     return np.array([(value(v + step) - value(v - step)) / 2e-4 for step in 1e-4 * np.eye(5)])
 
 
+@pytest.mark.slow
 def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tenants that arrive in pairs: the gaps between arrivals are not those of a Poisson process."""
     header, *rows = LOG.read_text().splitlines()
@@ -284,6 +290,7 @@ def test_sums_are_not_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "--to" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_rows_that_may_be_deployments_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "log.csv"
     for log, expected in (VMS + "a,0,9\nb,0,9\n", True), (VMS + "a,0,9\na,1,8\nb,0,9\n", False):
@@ -292,6 +299,7 @@ def test_rows_that_may_be_deployments_are_named(tmp_path: Path, capsys: pytest.C
         assert ("--column scale_outs=HEADER" in capsys.readouterr().err) is expected
 
 
+@pytest.mark.slow
 def test_sums_of_a_deployment_that_still_runs_go_to_the_end_of_the_watch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

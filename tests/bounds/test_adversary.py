@@ -96,6 +96,7 @@ def test_floats_of_relaxations_do_not_decide(clearly: int, monkeypatch: pytest.M
     assert again.programs >= usual.programs if clearly < 0 else again.programs == usual.programs
 
 
+@pytest.mark.slow
 def test_time_limit_gives_the_best_so_far() -> None:
     start = time.monotonic()
     worst = worst_instance(four_types(), "all", starts=10**6, budget=Budget(1.0))

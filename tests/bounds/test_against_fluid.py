@@ -48,6 +48,7 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "the distance falls like L to the power" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_ticks_are_the_numbers_of_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are plain numbers, each once, and no two labels of an axis overlap."""
     from bounds.views import fluid as view

@@ -87,6 +87,7 @@ def test_parameters_of_claims_can_be_read_and_written(claim: Claim) -> None:
         assert _read(name, word, kind) == default, name
 
 
+@pytest.mark.slow
 def test_the_command_and_python_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "nonpreemptive/table-1", "--with", "workload=1,3,1"]
     assert run([*words, "--json"]) == 0

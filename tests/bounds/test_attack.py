@@ -50,12 +50,14 @@ def test_what_is_known_of_rules_for_items() -> None:
     assert len(least(first_fit_decreasing, ItemSpace(2, 8, 2), Fraction(1, 2)).sizes) <= 8
 
 
+@pytest.mark.slow
 def test_no_rule_is_said_to_keep_less_than_it_does() -> None:
     """Two bins in the optimum: First-Fit never uses more than 1.7 times as many, rounded down, so three."""
     found = attack(judge_items(first_fit), ItemSpace(2, 8), evaluations=4000, surrogate=estimate_items(first_fit))
     assert found.judged.value == Fraction(2, 3)
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_set_does_not_end_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several searches share a time limit, which the clock on the wall has no part in."""
     how: dict[str, Any] = {"evaluations": 400, "starts": 2, "surrogate": estimate_items(first_fit)}
@@ -179,6 +181,7 @@ def test_items_always_fit_the_packing_that_they_carry(space: ItemSpace) -> None:
         assert all(h <= c for row in held for h, c in zip(row, simpler.capacity, strict=True))
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_answers() -> None:
     def once(seed: int) -> Any:
         return attack(judge_assignment(density_first), AssignmentSpace(2, 1), seed=seed, evaluations=150)
@@ -278,6 +281,7 @@ def test_a_choice_goes_on_in_stages() -> None:
     assert judge_assignment(by_stages(nothing))(case).value == 0
 
 
+@pytest.mark.slow
 def test_what_the_rule_and_the_optimum_do_stands_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     """The rewards follow from the columns shown: slots that jobs can fill, at most the workload of each type."""
     arguments = ["attack", f"{RULES}:density_first", "--types", "3", "--evaluations", "60", "--starts", "1"]

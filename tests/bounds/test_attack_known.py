@@ -104,6 +104,7 @@ def test_moves_stay_within_the_capacity_of_a_case() -> None:
             assert all(max(held) <= case.capacity[0] for held in contents(moved.sizes, moved.packing).values())
 
 
+@pytest.mark.slow
 def test_a_false_bound_of_first_fit_decreasing_is_refuted_beside_hypothesis() -> None:
     @settings(max_examples=200, derandomize=True, database=None, deadline=None)
     @given(item_lists())
@@ -223,6 +224,7 @@ def test_certificates_of_assignments() -> None:
             assert Fraction(accepted(case, judged)["ratio"]) == judged.value
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(clusters())
 def test_certificates_of_shares(cluster: Any) -> None:

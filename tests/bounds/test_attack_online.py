@@ -93,6 +93,7 @@ def absorbing(capacity: int, sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
     return found
 
 
+@pytest.mark.slow
 def test_traps_of_best_fit_are_all_absorbing_contents() -> None:
     """The least intensity over contents by the definition of Best-Fit, and over single types, which give 1."""
     rng, seen = np.random.default_rng(3), 0
@@ -307,12 +308,14 @@ def test_fifo_piles_work_up_and_vqs_survives() -> None:
     assert kept.ratio > Fraction(2, 3)
 
 
+@pytest.mark.slow
 def test_algorithm_1_survives() -> None:
     broken = break_policy(policy("nonpreemptive"), evaluations=25)
     assert broken.ratio == 1
     assert not broken.confirmed
 
 
+@pytest.mark.slow
 def test_loss_systems() -> None:
     broken = break_policy(policy("first-fit"), evaluations=30, seed=1)
     assert broken.share is not None

@@ -33,6 +33,7 @@ def searched(rule: Any, **how: Any) -> Any:
     return attack(judge_items(rule), ItemSpace(3, 9), surrogate=estimate_items(rule), seed=4, **how)
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_matter() -> None:
     """The second start wins here, so that its draws matter."""
     judge = judge_division(FileRule(str(RULES), "equal_parts"), "utilisation")
@@ -66,6 +67,7 @@ def test_starts_divide_the_evaluations_and_the_best_of_them_is_the_answer() -> N
     assert not late.complete
 
 
+@pytest.mark.slow
 def test_a_search_begins_where_it_is_told_to() -> None:
     worst = searched(first_fit_decreasing, evaluations=3000)
     again = searched(first_fit_decreasing, evaluations=1, begin=[worst.case], shrink=False)
@@ -117,6 +119,7 @@ def test_rules_of_files_travel() -> None:
     assert pickle.loads(pickle.dumps(rule))([(3,), (4,)], (5,)) == [0, 1]
 
 
+@pytest.mark.slow
 def test_command_with_starts_and_a_beginning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "worst.toml"
     rule = [f"{RULES}:first_fit", "--kind", "items", "--json"]
@@ -145,6 +148,7 @@ RULE = """def next_fit(items, capacity):
 """
 
 
+@pytest.mark.slow
 def test_searches_go_on_from_one_another_by_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rule, store = tmp_path / "mine.py", tmp_path / "worst.db"
     rule.write_text(RULE)

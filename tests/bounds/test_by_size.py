@@ -132,6 +132,7 @@ def test_the_known_family_realises_an_even_chain() -> None:
     assert realise(Chain((3, 3, 3), (1, 1, 3)), len(space.capacity)).instance is not None
 
 
+@pytest.mark.slow
 def test_no_small_instance_goes_below_what_was_found_on_one_resource() -> None:
     least = min(solve(instance).ratio for instance in small_grid(2, 5, 2) if any(instance.workload))
     assert least >= worst_by_size(2, 1).ratio == Fraction(3, 4)
@@ -185,6 +186,7 @@ def test_no_time_gives_an_instance_all_the_same() -> None:
     assert found.chain.ratio == found.ratio == Fraction(781, 1120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["branches", "judged", "linear programs"])
 def test_an_interrupt_gives_the_best_so_far(part: str) -> None:
     after: list[str] = []

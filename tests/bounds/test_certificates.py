@@ -38,6 +38,7 @@ def certificate(instance: Instance, servers: int | None) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 @given(instances(max_pools=3) | explicit_instances(), st.none() | st.integers(1, 50))
 def test_what_is_made_is_accepted(instance: Instance, servers: int | None) -> None:
     document = certificate(instance, servers)
@@ -125,6 +126,7 @@ def test_an_altered_instance_is_accepted_only_if_the_claims_are_true_of_it() -> 
         checker.check(document)
 
 
+@pytest.mark.slow
 def test_it_runs_alone(tmp_path: Path) -> None:
     alone = shutil.copy(checker.__file__, tmp_path / "alone.py")
     path = tmp_path / "c.json"

@@ -114,6 +114,7 @@ ATTACKS: list[Callable[[], Document]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_no_document_takes_more_than_the_time(attack: Callable[[], Document]) -> None:
     document = attack()
@@ -121,6 +122,7 @@ def test_no_document_takes_more_than_the_time(attack: Callable[[], Document]) ->
         checker.check(document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", [many_pools, many_types, many_users], ids=lambda attack: attack.__name__)
 def test_beyond_the_time_is_no_verdict(attack: Callable[[], Document], tmp_path: Path) -> None:
     path = tmp_path / "c.json"
@@ -132,6 +134,7 @@ def test_beyond_the_time_is_no_verdict(attack: Callable[[], Document], tmp_path:
     assert "not decided within 1 s of processor time, which does not refute it: expected more" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_limits_act_around_the_checking_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command line ends as the checker does, and leaves the process as it was."""
     path = tmp_path / "c.json"
@@ -151,6 +154,7 @@ def test_the_limits_act_around_the_checking_alone(tmp_path: Path, capsys: pytest
         assert "--seconds: expected a whole number from 1 to 9,999,999, got" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_document_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

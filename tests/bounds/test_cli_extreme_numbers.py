@@ -129,6 +129,7 @@ def test_deterministic_service_of_parts_of_slots(tmp_path: Path, capsys: pytest.
     assert "sizes.toml: simulation.service_rate: expected 1 over a whole number" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_law_of_sizes_names_its_servers_or_the_command_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 FOUR = str(ROOT / "examples" / "four_types.toml")
 
 
+@pytest.mark.slow
 def test_solve_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["solve", FOUR, "--servers", "1000", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -41,6 +42,7 @@ def test_pools_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert set(answer["greedy"]["stages"][0]["configurations"]) == {"A", "B"}
 
 
+@pytest.mark.slow
 def test_text_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["solve", FOUR, "--plot", str(tmp_path / "p.png")]) == 0
     assert "one more server is worth" in capsys.readouterr().out

@@ -69,6 +69,7 @@ def test_differences_are_paired(capsys: pytest.CaptureFixture[str]) -> None:
     assert high - low > 0.1
 
 
+@pytest.mark.slow
 def test_the_order_of_policies_turns_the_sign(capsys: pytest.CaptureFixture[str]) -> None:
     names = ["nonpreemptive", "max-weight-local"]
     found = []
@@ -336,6 +337,7 @@ def at_workload(factor: Fraction) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_theory_moves_with_the_workload(tmp_path: Path) -> None:
     """Against the workload the references are curves; a list of one value is nothing that varies."""
     place = tmp_path / "grid.toml"

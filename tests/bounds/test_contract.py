@@ -230,6 +230,7 @@ def strange_stores() -> dict[str, Callable[[Any], None]]:
     return {"columns": columns, "tables": tables, "contents": contents}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", strange_stores())
 def test_a_store_with_the_mark_and_another_table(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     grid, stored = str(EXAMPLES / "small_grid.toml"), str(tmp_path / "s.db")

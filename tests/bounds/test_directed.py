@@ -75,6 +75,7 @@ def test_false_bounds_fail_with_an_instance_that_shows_it(case: int, tmp_path: P
     assert len(list(tmp_path.glob("*.toml"))) >= 1
 
 
+@pytest.mark.slow
 def test_the_instance_is_judged_anew_from_its_file(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"found by the search beside the examples \(the example that"):
         authors_test(first_fit_decreasing, "3/4", item_lists(), tmp_path)
@@ -101,10 +102,12 @@ def test_true_bounds_pass(case: int, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_search_can_be_left_out(tmp_path: Path) -> None:
     authors_test(first_fit_decreasing, "3/4", item_lists(), tmp_path, directed=False)
 
 
+@pytest.mark.slow
 def test_the_search_stays_within_the_size_of_the_examples(tmp_path: Path) -> None:
     """Two bins of at most three items of at most 9: the search meets nothing larger."""
     seen: list[Items] = []

@@ -170,6 +170,7 @@ def test_region_says_what_the_workload_is_worth_at_the_prices(
     assert Fraction(3, 2) / 2 == Fraction(3, 4)
 
 
+@pytest.mark.slow
 def test_reproduce_says_in_the_end_what_was_written_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["reproduce", "autoscaling/figure-2", "--out", str(tmp_path / "figures")]
     assert run(arguments) == 0

@@ -29,6 +29,7 @@ def made(folder: Path) -> list[str]:
     return ["experiment", str(folder / "grid.toml"), "--store", str(folder / "s.db"), "--workers", "1"]
 
 
+@pytest.mark.slow
 def test_policies_of_all_models_in_one_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = made(tmp_path)
     assert run([*arguments, "--json"]) == 0

@@ -402,6 +402,7 @@ def test_names_of_a_certificate_imitate_nothing() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = tmp_path / "c.json"
     proof.write_text(json.dumps(regions()[0]))

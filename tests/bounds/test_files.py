@@ -152,6 +152,7 @@ def test_links_that_lead_nowhere(here: Path, capsys: pytest.CaptureFixture[str])
         refused(f"{option} lost", capsys, "lost: cannot be written: there is no folder")
 
 
+@pytest.mark.slow
 def test_names_that_are_too_long(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = "n" * 300
     for arguments in (f"solve {name}", f"check {name}", f"{LOSS} --trace {name}", f"experiment {name} --store s.db"):
@@ -163,6 +164,7 @@ def test_names_that_are_too_long(here: Path, capsys: pytest.CaptureFixture[str])
     assert (here / longest).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["/dev/zero", "/dev/null", "/dev/full", "pipe", "socket", "to-pipe", "folder"])
 def test_only_regular_files(kind: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("pipe")
@@ -236,6 +238,7 @@ def test_a_file_that_becomes_a_pipe_is_not_waited_for(monkeypatch: pytest.Monkey
 # ---- standard output -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_json_and_csv_go_to_standard_output(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
@@ -306,6 +309,7 @@ def test_few_file_handles(here: Path) -> None:
 # ---- stores, schedulers, authors -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_databases_of_others_stay_as_they_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, statements in {
         "cells.db": ["create table cells (a)", "insert into cells values (1)"],
@@ -326,6 +330,7 @@ def test_databases_of_others_stay_as_they_are(here: Path, capsys: pytest.Capture
     refused(f"{LOSS} --store broken.db", capsys, "broken.db", "expected a store of experiments")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("distributed")

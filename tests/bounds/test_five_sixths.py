@@ -26,6 +26,7 @@ from theory.numbers import total
 TRAPS = (TWO, THREE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trap", TRAPS)
 def test_the_rate_is_that_of_a_server_with_the_mean_arrivals(trap: RowTrap) -> None:
     """One server that chooses anew in each slot, and gets exactly the mean number of jobs: queues are g t + O(1)."""

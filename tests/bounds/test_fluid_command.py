@@ -39,6 +39,7 @@ def test_answer_table_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "tracking" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_error_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fluid", FOUR, "--until", "5", "--json"]) == 0
     assert 0 <= json.loads(capsys.readouterr().out)["error"] < 1e-7

@@ -26,6 +26,7 @@ def out(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("servers", "shown"), [(1000, False), (10**9, True)])
 def test_a_bound_above_the_reward_itself_is_left_out(
     servers: int, shown: bool, capsys: pytest.CaptureFixture[str]

@@ -52,6 +52,7 @@ def without_end(_: object) -> str:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -89,6 +90,7 @@ def test_a_certificate_that_is_refused_is_not_beyond_the_checker() -> None:
         beyond_checker(document)
 
 
+@pytest.mark.slow
 def test_nodes_are_limited_and_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, vms(30, 100))
     for command in ("region", "solve"):
@@ -101,6 +103,7 @@ def test_nodes_are_limited_and_allowed(tmp_path: Path, capsys: pytest.CaptureFix
     assert Nodes().most != 100
 
 
+@pytest.mark.slow
 def test_the_intensity_is_given_where_head_room_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_many_kinds_are_packed_well(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.at_least <= found.at_most <= 1.2 * found.at_least
 
 
+@pytest.mark.slow
 def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A CSV with counts, in any order of columns, is the list that it stands for; decimals are exact."""
     (tmp_path / "vms.csv").write_text("name,memory,cpu,count\na,1.5,2,3\n\nb,4,1,1\nc,1.50,2,1\n")
@@ -232,6 +233,7 @@ def bounds_behind(document: dict[str, Any], folder: Path) -> tuple[int, int]:
     return bins.lower, bins.upper
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     st.integers(8, 40).flatmap(
@@ -254,6 +256,7 @@ def test_one_list_has_one_answer_in_every_file(case: tuple[int, list[int]]) -> N
     assert upper - lower <= 1, "on lists as short as these, the program with proper configurations is this near"
 
 
+@pytest.mark.slow
 def test_four_files_of_one_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """7 + 3 + 2 twice, 4 + 4 + 4 and 6 + 3 + 3 fill four bins of 12; First-Fit Decreasing uses five."""
     for name, document in doors([2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 7, 7], 12).items():

@@ -22,6 +22,7 @@ from theory.instance import Instance, additive
 SLIGHTLY = Fraction(1, 10**9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(instances(max_pools=1))
 def test_it_is_kept_up_to_the_exactly_worst_ratio(instance: Instance) -> None:
@@ -31,6 +32,7 @@ def test_it_is_kept_up_to_the_exactly_worst_ratio(instance: Instance) -> None:
     assert ratio == 1 or not Keeping(instance, ratio + SLIGHTLY).decide(everything)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(instances(max_pools=1), st.fractions(Fraction(1, 2), 1, max_denominator=30))
 def test_prices_of_other_choices_do_not_mislead(instance: Instance, ratio: Fraction) -> None:
@@ -42,6 +44,7 @@ def test_prices_of_other_choices_do_not_mislead(instance: Instance, ratio: Fract
                 assert keeping.decide(types) == (worst_workload(instance.reordered(types)).ratio >= ratio)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(instances(max_pools=1))
 def test_more_types_answer_for_fewer(instance: Instance) -> None:

@@ -32,6 +32,7 @@ def test_names_are_those_of_the_records() -> None:
     assert {name: one.name for name, one in MECHANISMS.items()} == {name: name for name in MECHANISMS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_properties_hold(name: str) -> None:
     mechanism, generator = MECHANISMS[name], random.Random(7)
@@ -110,6 +111,7 @@ def test_a_seventh_mechanism_without_the_command(seventh: Mechanism) -> None:
     assert strategy_proofness(seventh, instance, rounds=1).witness is not None
 
 
+@pytest.mark.slow
 def test_a_seventh_mechanism_by_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     """One more entry of the table, and every option takes it; nothing else of packproof has changed."""
     monkeypatch.setitem(MECHANISMS, "equal-tasks", equal_tasks())

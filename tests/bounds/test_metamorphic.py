@@ -225,6 +225,7 @@ def test_the_unit_of_time_does_not_matter(policy: str, number: int, ask: Asked) 
     assert earned(other) == earned(first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(QUESTIONS))
 def test_the_unit_of_time_does_not_matter_to_the_fluid_limit(number: int, ask: Asked) -> None:
     document = instance(random.Random(number))

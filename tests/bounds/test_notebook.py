@@ -88,6 +88,7 @@ def results() -> list[Any]:
     return [packproof.simulate("first-fit", loss, replications=3), packproof.simulate("nonpreemptive", queue)]
 
 
+@pytest.mark.slow
 def test_results_and_allocations() -> None:
     loss, queue = results()
     assert ["type", "jobs in service", "accepted"] in Cells(loss._repr_html_()).rows
@@ -111,6 +112,7 @@ def things_with_a_view() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_what_a_terminal_shows() -> None:
     for thing in things_with_a_view():
         answer = answer_of(thing)

@@ -58,6 +58,7 @@ def accepted(command: list[str], stored: Path, text: str, capsys: Any) -> Any:
     return checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["ps-dsf", "ps-dsf-tdm"])
 def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
     command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-9"]

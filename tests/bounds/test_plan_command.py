@@ -40,6 +40,7 @@ def answer(words: str, capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(printed(f"{words} --json", capsys))
 
 
+@pytest.mark.slow
 def test_the_answer_is_that_of_the_single_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan = answer(PLAN, capsys)
     jsonschema.validate(plan, schema("plan"))
@@ -76,6 +77,7 @@ def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFix
     assert "rows have no end and run on to the last moment of the table" in text
 
 
+@pytest.mark.slow
 def test_a_warm_up_and_a_busiest_part_are_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_the_form_of_the_question_does_not_matter(
     assert plan(vm_table(rows, "dates"), "f.csv", "--server name=u,x=6 --server name=v,x=6") == expected
 
 
+@pytest.mark.slow
 def test_resources_have_common_names_or_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     one = f"{PLAN.replace('cpu=48,memory=192', 'vCPU=48,RAM=192')}"
     assert {**answer(one, capsys), "made": 0} == {**answer(PLAN, capsys), "made": 0}
@@ -184,6 +187,7 @@ def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[
     assert one.startswith("1 server suffices for this log")
 
 
+@pytest.mark.slow
 def test_a_store_takes_up_what_was_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,6 +360,7 @@ def test_a_report_is_the_same_in_another_process(tmp_path: Path) -> None:
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 def test_a_report_asks_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "plan.html"
     printed(f"{PLAN} --out {page}", capsys)

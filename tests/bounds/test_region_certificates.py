@@ -30,6 +30,7 @@ def certificate(instance: Instance, *, facets: bool = True) -> dict[str, Any]:
     return json.loads(json.dumps(document))  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @given(instances(max_pools=3, max_capacity=10) | explicit_instances())
 def test_what_is_made_is_accepted(instance: Instance) -> None:
     for facets in (True, False):

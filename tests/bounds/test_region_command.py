@@ -40,6 +40,7 @@ def one_resource(types: int, workload: str = "1/50") -> dict[str, Any]:
     return {"server": {"capacity": {"r": 1000}}, "type": kinds}
 
 
+@pytest.mark.slow
 def test_json_of_four_types(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer([FOUR, "--servers", "1000"], capsys)
     assert (found["configurations"], found["maximal"]) == (12574, 424)
@@ -72,6 +73,7 @@ def test_pools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(tmp_path / "c.json")]) == 0
 
 
+@pytest.mark.slow
 def test_large_sets_still_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, proof = tmp_path / "many.json", tmp_path / "c.json"
     path.write_text(json.dumps(one_resource(70)))
@@ -89,6 +91,7 @@ def test_large_sets_still_answer(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert found["headroom"] is not None
 
 
+@pytest.mark.slow
 def test_text_and_slice(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["region", FOUR, "--slice", "small,large"]) == 0
     text = capsys.readouterr().out
@@ -101,6 +104,7 @@ def test_text_and_slice(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["workload"] == {"medium": "18/13", "memory": "3"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("types", [1, 2, 3, 4])
 @pytest.mark.parametrize("workload", ["0", "1/2", "30"])
 def test_pictures(types: int, workload: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,6 +134,7 @@ def test_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (["autoscaling/figure3"], "did you mean autoscaling/figure-3?"),
@@ -160,6 +161,7 @@ def test_answers_have_their_schemas(tmp_path: Path, capsys: pytest.CaptureFixtur
         jsonschema.validate(json.loads(capsys.readouterr().out), schema(name))
 
 
+@pytest.mark.slow
 def test_verify_draws_what_a_claim_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "table-4-tsf", "equation-11", "--pictures", str(tmp_path)]) == 0
     text = capsys.readouterr().out

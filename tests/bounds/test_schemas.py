@@ -76,6 +76,7 @@ def test_schemas_are_valid_and_closed(name: str) -> None:
         assert set(part["required"]) <= set(part["properties"])
 
 
+@pytest.mark.slow
 def test_every_class_of_an_answer_is_part_of_a_schema() -> None:
     for name in KINDS:
         schema(name)  # loads the file of its class

@@ -51,6 +51,7 @@ def test_runs_of_algorithm_1():
     assert all(3 < b / a < 5 for a, b in pairwise(rounds))  # grows with the square
 
 
+@pytest.mark.slow
 def test_search_finds_unfairness_in_tsf_only():
     def least_share(mechanism: str) -> Fraction:
         judge = judge_division(rule_named(mechanism, sharing=True), "fair", mechanism)

@@ -86,6 +86,7 @@ def test_certificates(cluster, tmp_path, capsys, mechanism):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_events(cluster, tmp_path, capsys):
     plan = tmp_path / "events.toml"
     plan.write_text('until = 20\n[[event]]\ntime = 10\nuser = "u3"\naction = "leave"\n')
@@ -244,12 +245,14 @@ def answers(cluster, tmp_path, capsys):
         yield name, convert(json.loads(capsys.readouterr().out), KINDS[name].type())
 
 
+@pytest.mark.slow
 def test_no_name_of_a_field_reaches_the_text(cluster, tmp_path, capsys):
     for name, answer in answers(cluster, tmp_path, capsys):
         shown = "\n".join(text_of(answer))
         assert re.search(r"[a-z]_[a-z]", shown) is None, (name, shown)
 
 
+@pytest.mark.slow
 def test_the_sentence_has_the_numbers_of_the_answer(cluster, tmp_path, capsys):
     every = dict(answers(cluster, tmp_path, capsys))
     one, together, numeric = every["share"], every["share_all"], every["share_numeric"]
@@ -281,6 +284,7 @@ def test_many_users_and_servers_are_summed_up():
     assert rows["cpu in use on a server class"] == "between 0 % and 48.3 %"
 
 
+@pytest.mark.slow
 def test_runs_that_are_not_equally_long_are_refused(cluster, tmp_path, capsys):
     run_over_time = dict(answers(cluster, tmp_path, capsys))["share_events"]
     with pytest.raises(InputError, match="lists of one length"):

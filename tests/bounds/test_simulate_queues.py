@@ -41,6 +41,7 @@ def test_documents_fit_the_schema(policy: str, capsys: pytest.CaptureFixture[str
         assert again[name] == document[name]
 
 
+@pytest.mark.slow
 def test_a_policy_that_is_caught_grows(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     common = [CAUGHT, "--servers", "1", "--until", "2000", "--replications", "10"]
     caught, _ = answer([*common, "--policy", "max-weight-local", "--plot", str(tmp_path / "p.png")], capsys)

@@ -30,6 +30,7 @@ def test_boxes_hold_and_the_last_pair_is_sharp() -> None:
     assert not Boxes(every[-1], LOST - Fraction(1, 10**9)).decided()
 
 
+@pytest.mark.slow
 def test_pairs_bound_contents_with_these_numbers() -> None:
     """Sizes with n_5 = 3, n_4 = 7 and n_3 from 10 to 15, rewards near a_i = 1/n_i: no content loses more."""
     generator, worst, tried = np.random.default_rng(3), Fraction(0), 0
@@ -50,6 +51,7 @@ def test_pairs_bound_contents_with_these_numbers() -> None:
     assert Fraction(1, 4) < worst <= LOST
 
 
+@pytest.mark.slow
 def test_layers_bound_chains_of_so_many_types() -> None:
     """Random chains of l types in half of a server add at most B_l: exact shares of random rewards."""
     tables = layers(16, 16, 6)
@@ -72,6 +74,7 @@ def test_layers_bound_chains_of_so_many_types() -> None:
             assert gain <= tables[len(sizes) - 2].at(UNIT // 2) + UNIT // 10**9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 5])
 def test_more_types_add_more(count: int) -> None:
     tables = layers(16, 16, 6)

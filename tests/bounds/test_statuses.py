@@ -228,6 +228,7 @@ packproof.main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("when", ["atexit.register(send)", "late = Late()"])
 @pytest.mark.parametrize(("words", "status"), [(["catalogue", "n2-standard-4"], 0), (["catalogue", "none"], 2)])

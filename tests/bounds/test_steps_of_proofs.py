@@ -57,6 +57,7 @@ def test_what_two_small_types_lose_is_bounded(n: int, other: int) -> None:
     assert largest <= most_lost(n, other) < largest + Fraction(1, 1000)
 
 
+@pytest.mark.slow
 def test_the_potential_bounds_what_every_job_adds() -> None:
     """A coarse table: extreme steps against it with logarithms in floats; the rooms beyond its cells matter."""
     generator = np.random.default_rng(4)
@@ -116,6 +117,7 @@ def test_the_greatest_value_of_a_concave_function_is_bounded_closely() -> None:
     assert greatest(UNIT, 4 * UNIT, 0, UNIT // 4, UNIT // 2) is None
 
 
+@pytest.mark.slow
 def test_nodes_after_a_type_are_enough() -> None:
     """Any room, thin types before and size: the pair (n, r) is listed, and both nodes promise no more than is left."""
     generator, tried = np.random.default_rng(22), 0
@@ -233,6 +235,7 @@ def test_what_one_server_loses_by_hand() -> None:
     assert lost_by(5, [2, 3], [1, 1]) == Fraction(1, 4)
 
 
+@pytest.mark.slow
 def test_cases_of_words_are_met_and_less_cannot_be_shown() -> None:
     search = Cases(4, Fraction(101, 336))
     assert search.decided()

@@ -141,6 +141,7 @@ def test_hypothesis_shrinks_to_a_file_and_a_table(tmp_path: Path) -> None:
     assert "Cluster(" not in notes
 
 
+@pytest.mark.slow
 def test_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     how: dict[str, Any] = {"jobs": 3000}
     lines, file = told(tmp_path, "max-weight-local", "89/100", CAUGHT, **how)
@@ -179,6 +180,7 @@ def test_lists_of_items_fit_their_packing(items: Items) -> None:
     assert max(fewest_packing(items)[0]) < items.bins
 
 
+@pytest.mark.slow
 @given(clusters())
 def test_clusters_serve_everybody(drawn: Cluster) -> None:
     from theory.files.clusters import cluster_document

@@ -43,6 +43,7 @@ def runs() -> list[Solution]:
     return [one for one in solutions if len(one.greedy.stages) == 4 and not one.greedy.serves_all]
 
 
+@pytest.mark.slow
 def test_what_is_lost_is_a_product_less_the_slack() -> None:
     """G_4 = q_4 - D with the slack of each stage at least 0; what later types earn early is at most the next slack."""
     good = runs()
@@ -103,6 +104,7 @@ def test_two_resources_are_not_enough_and_three_are() -> None:
     assert possible(2, Fraction(3, 10)) is not None
 
 
+@pytest.mark.slow
 def test_conditions_at_random_points() -> None:
     """Points of the region of the proof, drawn uniformly near its middle."""
     e = radius(LOST)

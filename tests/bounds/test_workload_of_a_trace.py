@@ -97,6 +97,7 @@ def test_a_workload_that_varies_is_not_needed(vary: str, capsys: pytest.CaptureF
     assert {**worst, "made": 0} == {**again, "made": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["", 'uniform = ["1/10", "9/10"]'])
 @pytest.mark.usefixtures("files")
 def test_a_law_of_sizes_is_by_time_in_service(law: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,7 @@ from theory.sharing.model import Cluster
 ANY = instances(max_types=4, max_resources=3, max_pools=2, max_capacity=60) | explicit_instances()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ANY, st.integers(1, 1000))
 def test_of_assignments(instance: Instance, servers: int) -> None:
@@ -52,6 +53,7 @@ def few_servers(draw: st.DrawFn) -> tuple[Instance, int]:
     return pooled(pools, demands, rewards, workload), draw(st.integers(1, 6))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(few_servers())
 def test_of_pools_without_a_server(case: tuple[Instance, int]) -> None:
@@ -77,6 +79,7 @@ def test_of_regions(instance: Instance) -> None:
     assert checker.check(region_certificate(instance, intensity, region_facets(instance)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(ANY)
 def test_of_worst_workloads(instance: Instance) -> None:

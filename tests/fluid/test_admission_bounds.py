@@ -34,6 +34,7 @@ from theory.errors import InputError
 SMALL = AdmissionCluster(6, 1.0, (Kind(0.6, 0.5, 0.3, 0.05, 1), Kind(0.4, 1.0, 1.5, 0.1, 2, 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sla", [0.01, 0.05, 0.2])
 def test_optimum_lies_between_bounds_that_meet(sla: float) -> None:
     found = optimal_policy(SMALL, sla, 3)
@@ -47,6 +48,7 @@ def test_optimum_lies_between_bounds_that_meet(sla: float) -> None:
         assert other.utilisation <= found.upper + 1e-12
 
 
+@pytest.mark.slow
 def test_no_deterministic_policy_of_a_tiny_cluster_is_better() -> None:
     """Every deterministic policy of a cluster with few states, solved one by one, against the upper bound."""
     cluster = AdmissionCluster(3, 1.0, (Kind(1.0, 0.8, 0.9, 0.1, 1),))
@@ -66,6 +68,7 @@ def test_no_deterministic_policy_of_a_tiny_cluster_is_better() -> None:
         assert found.upper >= best - 1e-12
 
 
+@pytest.mark.slow
 def test_control_a_looser_sla_is_worth_more() -> None:
     tight, loose = (optimal_policy(SMALL, sla, 3).lower for sla in (0.01, 0.05))
     assert tight < loose - 1e-3
@@ -95,6 +98,7 @@ def draw_bucket(nominal: list[float], redraw: list[float], rng: np.random.Genera
         blocked = bucket
 
 
+@pytest.mark.slow
 def test_redrawing_by_simulation() -> None:
     """40,000 draws: each share within 5.1 standard errors (level 1 - 1e-6), and the control is told apart."""
     p, r = [0.6, 0.25, 0.1, 0.05], [0.7, 0.5, 0.2, 0.0]
@@ -136,6 +140,7 @@ def test_mixture_inequality_by_symbols() -> None:
         hourly_payment(1, 1.0, 0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_priors_are_found_again() -> None:
     """Data made by the process: the truth is within 5 times the likelihood's own slack of the best fit."""
     truth = Priors(Gamma(2.0, 4.0), Gamma(1.5, 1.0), Gamma(1.2, 0.6), 0.9, 0.15)

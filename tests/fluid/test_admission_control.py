@@ -30,6 +30,7 @@ def test_refusals_are_bounded_on_every_path(changed: Callable[[World], World]) -
             assert least <= last <= 301.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [as_drawn, with_a_rising_load])
 def test_a_small_gain_finds_the_threshold(changed: Callable[[World], World]) -> None:
     """In the long run the share is near the aim, and the cluster is used; without a threshold the share is another."""

@@ -46,6 +46,7 @@ def test_bounds_hold_where_silence_speaks_and_near_with_the_grid() -> None:
     assert fine.upper - fine.lower <= coarse.upper - coarse.lower + 1e-12
 
 
+@pytest.mark.slow
 def test_equal_kinds_are_one_kind() -> None:
     """Nothing is hidden where both kinds are the same: the optimum of one known kind, from both sides."""
     kind = Kind(1.0, 0.6, 0.9, 0.2, 1)
@@ -56,6 +57,7 @@ def test_equal_kinds_are_one_kind() -> None:
     assert found.lower == pytest.approx(alone.lower, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_kinds_told_by_their_size_are_known() -> None:
     cluster = AdmissionCluster(5, 1.0, (Kind(0.6, 0.5, 0.3, 0.05, 1), Kind(0.4, 1.0, 1.5, 0.1, 2, 2)))
     found, known = hidden_optimum(cluster, 0.05, 2, 7), optimal_policy(cluster, 0.05, 2)
@@ -77,6 +79,7 @@ def test_beliefs_are_martingales(m0: float, m1: float, s0: float, s1: float, g0:
         assert drift + ends == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_memories_do_not_change_what_happens() -> None:
     """A policy that ignores its memory has the measures of the chain of known kinds, whatever is remembered."""
     known = small_space(DRIFTS, 2)

@@ -69,6 +69,7 @@ def test_printed_factors_differ_from_the_exact_mean_of_new_cores() -> None:
     assert round(made.N.mean, 3) == 0.989
 
 
+@pytest.mark.slow
 def test_differences_by_symbols() -> None:
     import sympy
 
@@ -94,6 +95,7 @@ def test_differences_by_symbols() -> None:
             assert second_difference(law, exponent, s, d) == pytest.approx(float(sympy.N(two, 50)), rel=1e-11)
 
 
+@pytest.mark.slow
 def test_conditional_moments_by_symbols() -> None:
     """The batch-thinning moments of N, from the generating function of a compound Poisson process."""
     import sympy

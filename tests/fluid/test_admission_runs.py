@@ -239,6 +239,7 @@ def test_every_event_of_the_world_is_counted_if_everything_is_granted() -> None:
     assert run.asked.sum() == born[world.SCALE_OUT]
 
 
+@pytest.mark.slow
 def test_worlds_follow_the_laws_of_the_model() -> None:
     """Sizes at a time of 30,000 deployments against the exact moments: 5.1 standard errors (level 1 - 1e-6)."""
     from fluid.admission.law.absorption import exact_moments
@@ -312,6 +313,7 @@ def test_knots_carry_the_printed_horizons(monkeypatch: pytest.MonkeyPatch) -> No
     assert np.allclose(from_knots.needed, direct.needed, rtol=3e-4, equal_nan=True)
 
 
+@pytest.mark.slow
 @given(st.integers(-9000, 9000), st.sampled_from([1, 16, 64]), st.integers(1, 40))
 def test_the_table_says_what_the_formulas_do(place: int, steps: int, count: int) -> None:
     """Also for nodes that lie so far out that the table ends."""
@@ -438,6 +440,7 @@ def tenants_at_arrivals(drawn: world.World, run: AdmissionRun) -> Iterator[tuple
                 del cores[d]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "threshold"), [("zeroth", 240.0), ("first", 180.0), ("second", 0.15)])
 @pytest.mark.parametrize(("moments", "observations"), [("exact", 0), ("exact", 5), ("plug-in", 0), ("paper", 0)])
 def test_a_decision_is_that_of_the_simulator_at_every_arrival(
@@ -460,6 +463,7 @@ def test_a_decision_is_that_of_the_simulator_at_every_arrival(
     assert 10 < run.admitted_ones.sum() < len(drawn.arrival) - 10
 
 
+@pytest.mark.slow
 def test_control_a_decision_by_priors_alone_differs() -> None:
     drawn = world.draw_world(CLUSTER, 1200.0, 21)
     run = run_policy(CLUSTER, drawn, AdmissionPolicy("second", 0.15, tolerance=0.0), 1200.0)

@@ -24,6 +24,7 @@ PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513),
 CLUSTER = AdmissionCluster(300, 0.2, PRIORS)
 
 
+@pytest.mark.slow
 def test_tuning_takes_the_largest_threshold_that_the_fit_allows() -> None:
     tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 3000.0, replications=6, seed=1, steps=9)
     thresholds = [threshold for threshold, _ in tuning.tried]
@@ -126,6 +127,7 @@ def test_a_safe_candidate_and_all_before_it_are_bounded(shares: list[float], sla
     assert number == (expected - 1 if expected else None)
 
 
+@pytest.mark.slow
 def test_tuning_measures_after_the_warm_up() -> None:
     def tuned(warmup: float) -> Tuned:
         return tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 2000.0, warmup=warmup, replications=6, seed=1, steps=6)
@@ -136,6 +138,7 @@ def test_tuning_measures_after_the_warm_up() -> None:
     assert late.result.sla != early.result.sla
 
 
+@pytest.mark.slow
 def test_runs_without_a_refusal_show_no_threshold_that_is_met() -> None:
     tuning = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 5.0, replications=4, seed=1)
     assert tuning.fitted == (0.0,) * len(tuning.tried)

@@ -22,6 +22,7 @@ def simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
     return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
 
 
+@pytest.mark.slow
 def test_a_wrong_limit_beside_the_same_runs() -> None:
     check = crosscheck(limited_by_draining()["drains three types"], [500, 8000], 6.0, 3, options=SQUARE, bins=200)
     wrong = check.beside(simplified)
@@ -44,6 +45,7 @@ def test_static_reservation_meets_its_limit() -> None:
     assert static_limit(instance, np.array([50.0])).round(9).tolist() == [[1.0, 1.5]]
 
 
+@pytest.mark.slow
 def test_the_gap_of_the_stationary_reward_falls() -> None:
     """Every server is worth 7 in the limit; at L servers of the order of g lack a large job."""
     check = crosscheck(limited_by_draining()["drains one type"], [200, 1600, 12800], 16.0, 3, options=SQUARE, bins=200)

@@ -29,6 +29,7 @@ def loaded(instance: Instance, rates: list[int], load: Fraction) -> Instance:
 few = instances(max_types=3, max_capacity=8, max_pools=2).filter(lambda i: any(i.workload))
 
 
+@pytest.mark.slow
 @given(few, paces, st.integers(5, 98), st.integers(0, 2**32 - 1))
 def test_times_to_drain(instance: Instance, rates: list[int], percent: int, seed: int) -> None:
     inside = loaded(instance, rates, Fraction(percent, 100))

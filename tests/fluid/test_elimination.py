@@ -168,6 +168,7 @@ def mean_waiting(load: Fraction, most: int) -> Fraction:
     return sum(max(n - 1, 0) * w for n, w in enumerate(weights)) / sum(weights)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(LOADS, st.integers(1, 70))
 def test_bounds_of_a_queue_hold_the_exact_mean_and_are_near_it(load: Fraction, most: int) -> None:
@@ -199,6 +200,7 @@ def test_bounds_hold_the_mean_of_the_truncated_chain(
             assert low <= law.mean(quantity) <= high
 
 
+@pytest.mark.slow
 def test_bounds_are_near_each_other_where_the_set_is_seldom_left() -> None:
     """The set is left once in 10^15 units of time, so that where it is entered again makes no difference."""
     system = additive([3], [[1], [2]], workload=["1/4", "1/5"])

@@ -53,6 +53,7 @@ def undisturbed(path: Path, **more: object) -> str:
         return table(grid, store)
 
 
+@pytest.mark.slow
 def test_same_table_whoever_runs_it(tmp_path: Path) -> None:
     path = grid_file(tmp_path)
     one = undisturbed(path)
@@ -60,6 +61,7 @@ def test_same_table_whoever_runs_it(tmp_path: Path) -> None:
     assert undisturbed(path, workers=2, engine="local") == one
 
 
+@pytest.mark.slow
 def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
     path = grid_file(tmp_path)
     grid = read_grid(path)
@@ -310,6 +312,7 @@ for number in range(20):
 """
 
 
+@pytest.mark.slow
 def test_writers_at_once_are_all_served(tmp_path: Path) -> None:
     """They make the file together, and open and close it again and again."""
     root, place = Path(__file__).parent.parent.parent, tmp_path / "s.db"
@@ -323,6 +326,7 @@ def test_writers_at_once_are_all_served(tmp_path: Path) -> None:
     assert _rows(place) == 20 + 80
 
 
+@pytest.mark.slow
 def test_pairing_and_intervals(tmp_path: Path) -> None:
     """Policies see the same jobs, so a difference is known better than from independent runs; keys are distinct."""
     path = grid_file(tmp_path, replications=12, until=60)

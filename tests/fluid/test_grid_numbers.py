@@ -64,6 +64,7 @@ def test_names_of_numbers_are_listed(grid: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.split() == names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["--number profit --plot p.png", "--against seed --plot p.png", "--scale log", ""])
 def test_wrong_names_run_nothing(words: str, grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
     grid.write_text(GRID + '[vary]\npolicy = ["first-fit"]\n')

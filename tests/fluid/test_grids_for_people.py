@@ -104,6 +104,7 @@ def test_types_without_workload_and_reward_take_the_load_of_the_trace(grid: Path
         read_grid(grid)
 
 
+@pytest.mark.slow
 def test_summary_status_and_forecast(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
     grid.write_text(GRID + "replications = 4\n[vary]\nworkload = [0.5, 1]\n")
     store, points = grid.parent / "s.db", grid.parent / "points.csv"

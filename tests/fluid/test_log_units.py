@@ -162,6 +162,7 @@ def tasks(trace: Trace) -> list[tuple[Any, ...]]:
     return sorted(zip(trace.arrival.tolist(), trace.duration.tolist(), labels, needs, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(VMS, SEEDS, st.booleans())
 def test_a_log_is_the_same_in_other_units_formats_and_orders(vms: list[Vm], seed: int, typed: bool) -> None:
@@ -188,6 +189,7 @@ def test_a_log_is_the_same_in_other_units_formats_and_orders(vms: list[Vm], seed
     assert (one.labels, one.unit, one.resources) == (other.labels, other.unit, other.resources)
 
 
+@pytest.mark.slow
 @given(VMS, SEEDS, st.sampled_from(["num_instances", "replicas", "Count", "quantity", "n"]))
 def test_rows_that_count_are_the_rows_written_out(vms: list[Vm], seed: int, header: str) -> None:
     rng = random.Random(seed)
@@ -204,6 +206,7 @@ def test_rows_that_count_are_the_rows_written_out(vms: list[Vm], seed: int, head
     assert any(note.startswith(total) for note in one.notes)
 
 
+@pytest.mark.slow
 @given(VMS, SEEDS, st.integers(1, 7))
 def test_rows_that_never_ran_change_nothing_but_the_count(vms: list[Vm], seed: int, number: int) -> None:
     rng = random.Random(seed)

@@ -70,6 +70,7 @@ def test_erlang_b(law: Law) -> None:
         assert found.holds(erlang_b(load, servers * slots)), (servers, slots, found)
 
 
+@pytest.mark.slow
 def test_infinite_server() -> None:
     """M/M/infinity: room for all; the number in service is Poisson in the long run."""
     for i in range(20):
@@ -88,6 +89,7 @@ def test_infinite_server() -> None:
         assert spread.holds(expected), (spread, expected)
 
 
+@pytest.mark.slow
 def test_kaufman_roberts() -> None:
     """One server on which types of several sizes share the capacity."""
     cases = [

@@ -104,6 +104,7 @@ def test_wolfe_is_the_model(seed: int) -> None:
         )
 
 
+@pytest.mark.slow
 @given(few, st.integers(0, 2**32 - 1))
 def test_the_energy_falls_as_the_weight_says(instance: Instance, seed: int) -> None:
     model = MaxWeight(instance)
@@ -126,6 +127,7 @@ def test_queues_drain_exactly_inside_the_region(instance: Instance) -> None:
     assert path.queues[-1].sum() > 10
 
 
+@pytest.mark.slow
 @given(few, st.integers(0, 2**32 - 1))
 def test_paths_do_not_part(instance: Instance, seed: int) -> None:
     """Two paths of a steepest descent of a convex function never move away from each other (in r = q / sqrt mu)."""

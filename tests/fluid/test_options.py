@@ -244,6 +244,7 @@ keep = [0, 1]
 """
 
 
+@pytest.mark.slow
 def test_a_value_that_a_policy_does_not_read_is_run_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one.toml").write_text(INSTANCE)
     (tmp_path / "own.py").write_text(OWN)

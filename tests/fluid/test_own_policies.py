@@ -337,6 +337,7 @@ LATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_at_once")
 @pytest.mark.parametrize("model", LATE)
 def test_compiled_code_names_the_event_as_python_does(

@@ -87,6 +87,7 @@ def systems(draw: st.DrawFn) -> tuple[Instance, int, int]:
     return additive([9, 9], demands, [draw(whole) for _ in range(types)]), draw(st.integers(1, 60)), draw(whole) - 1
 
 
+@pytest.mark.slow
 @given(systems(), st.data())
 def test_a_plan_stands_within_its_bounds(system: tuple[Instance, int, int], data: st.DataObject) -> None:
     """Within the bounds, at both ends of them too, the algorithm makes the same plan."""
@@ -108,6 +109,7 @@ def test_a_plan_stands_within_its_bounds(system: tuple[Instance, int, int], data
             assert plan_of(setting, copied(state), other)[1] == plan
 
 
+@pytest.mark.slow
 def test_most_plans_stand() -> None:
     """Nine events in ten leave the plan of the four types as it is: the bounds are not narrower than they need be."""
     scenario = LossScenario(FOUR, 60, 5.0, 0.0, options={"reservation": 8})

@@ -248,6 +248,7 @@ def test_initial_jobs() -> None:
         Common(**common(Setting(TWO, 3, {}, np.full((3, 2), 2, np.int32))))
 
 
+@pytest.mark.slow
 def test_intervals_cover() -> None:
     """95 % intervals over 2,000 samples cover in 92.5 to 97.5 % (false alarm below 1e-6 by the binomial law)."""
     generator = np.random.default_rng(1)

@@ -26,6 +26,7 @@ def paced(instance: Instance, rates: list[int]) -> Instance:
     return replace(instance, types=tuple(kinds))
 
 
+@pytest.mark.slow
 @given(
     instances(max_types=3, max_capacity=8, max_pools=2),
     st.lists(st.integers(1, 5), min_size=3, max_size=3),
@@ -79,6 +80,7 @@ def test_a_server_that_is_too_light_serves_nobody() -> None:
         assert bound.drift <= bound.serving + system.constant
 
 
+@pytest.mark.slow
 def test_the_path_is_the_simulator_s() -> None:
     """Mean queue of the walk, by time, against the event loop: one M/M/1 queue at load 1/2 (1/2 waits)."""
     system = Algorithm1(additive([1], [[1]], workload=["1/2"]), 1, Fraction(1))

@@ -146,6 +146,7 @@ def test_slotted_queues_agree_with_the_exact_chain(case: int) -> None:
     _compare(law, simulate(name, scenario, replications=REPLICATIONS, seed=case))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("servers", "load"), [(1, 0.5), (1, 0.9), (2, 1.5), (5, 4.0), (20, 18.0)])
 def test_one_type_is_the_queue_of_erlang(servers: int, load: float) -> None:
     instance = additive([1], [[1]], workload=[Fraction(load).limit_denominator(1000) / servers])
@@ -204,6 +205,7 @@ def test_bounds_hold_the_mean_of_a_chain_that_is_cut_less() -> None:
             assert high - low > 1e-3 or kept == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nonpreemptive", "max-weight-local", "randomized-sampling"])
 @pytest.mark.parametrize("service", [Law(), Law("hyper-exponential", 6.0)])
 def test_littles_law(name: str, service: Law) -> None:

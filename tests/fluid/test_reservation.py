@@ -79,6 +79,7 @@ def test_on_any_instance(instance: Instance, servers: int, g: int, seed: int) ->
     refereed(instance, servers, events / rates, seed, reservation=g)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     instances(max_types=3, max_resources=2, max_pools=3, max_capacity=8),
@@ -131,6 +132,7 @@ def test_the_plan_of_pools_is_greedy_placement() -> None:
             assert found == {key: used for key, used in expected.items() if used}
 
 
+@pytest.mark.slow
 def test_many_servers_of_pools_earn_the_greedy_reward() -> None:
     """The reward of many servers is that of the greedy assignment in all pools at once, less what g reserves."""
     instance = pooled([(1, [3]), (1, [2])], [[2], [3]], rewards=[1, 1], workload=["1/2", "1/2"])
@@ -142,6 +144,7 @@ def test_many_servers_of_pools_earn_the_greedy_reward() -> None:
     assert all(abs(mean - float(greedy)) < 0.03 for mean in means), means
 
 
+@pytest.mark.slow
 def test_sets_of_types_on_demand() -> None:
     """More types than are computed beforehand: MaxReward is asked for as sets come up, and the referee agrees."""
     sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -161,6 +164,7 @@ def unlike(options: dict[str, object], reservation: float) -> None:
     run_once(DRA, LossScenario(two, 12, 100.0, 0.0, options=options, log=10**5), 1, python=True, watch=referee)
 
 
+@pytest.mark.slow
 def test_a_wrong_policy_is_caught() -> None:
     """The referee can say no: to placement from the wrong end, and to a reservation that is off by one."""
     unlike({"reservation": 1}, 1.0)

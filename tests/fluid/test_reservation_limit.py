@@ -118,6 +118,7 @@ def test_no_path_flickers(seed: int) -> None:
     assert not any(segment.held for segment in path.segments)
 
 
+@pytest.mark.slow
 def test_a_shrinking_stage_is_followed_only_if_those_behind_free_enough() -> None:
     """Instance 166 at 0.2185: simulations agree with stepping here, and did not with a path that followed it."""
     model = Reservation(dynamic_instance(166))
@@ -152,6 +153,7 @@ def test_invariants_and_the_end(seed: int) -> None:
     assert float(path.rewards([120.0])[0]) == pytest.approx(float(greedy.reward), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_simplifications_fail_where_draining_limits() -> None:
     times = np.linspace(0.0, 4.0, 9)
     for instance in (LIMITING, ONE_SLOT):

@@ -34,6 +34,7 @@ def refereed(instance: Instance, servers: int, until: float, options: dict[str, 
     return referee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "more"),
     [

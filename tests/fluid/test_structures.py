@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def test_tree(number: int, changes: list[tuple[int, int]]) -> None:
     assert (tree[1:] == closed[1:]).all()
 
 
+@pytest.mark.slow
 @given(st.integers(1, 400), st.integers(1, 50), st.integers(0, 2**32), st.lists(st.integers(0, 49), max_size=12))
 def test_open_servers(number: int, most: int, seed: int, phases: list[int]) -> None:
     """Servers change their residuals, many at once to the same one; some, or all, are not open for a while."""

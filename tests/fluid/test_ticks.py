@@ -74,6 +74,7 @@ def fixed_systems(draw: st.DrawFn) -> tuple[Instance, list[int], int]:
     return system(rate, sizes, loads), sizes, draw(st.integers(1, 3))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(fixed_systems())
 def test_deterministic_systems_take_the_path_of_exact_numbers(made: tuple[Instance, list[int], int]) -> None:
@@ -94,6 +95,7 @@ def test_deterministic_systems_take_the_path_of_exact_numbers(made: tuple[Instan
     assert [at for at, *_ in arriving] == pytest.approx([float(at) for at, *_ in jobs], rel=1e-14)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     fixed_systems(),

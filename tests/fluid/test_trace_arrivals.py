@@ -85,6 +85,7 @@ def sizes_of(*sizes: int, capacity: int = 8, names: tuple[str, ...] = ()) -> Ins
     return parse_instance({"server": {"capacity": {"size": capacity}}, "type": made})
 
 
+@pytest.mark.slow
 def test_types_alone_and_configurations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without resources the type says what a job takes, with resources that agree just so; also of a list."""
     answers = []
@@ -238,6 +239,7 @@ def test_another_file_is_read_in_the_same_way(tmp_path: Path, capsys: pytest.Cap
     assert simulated([*arguments, str(tmp_path / "u.csv")], capsys)[0]["trace"]["last"] == 4
 
 
+@pytest.mark.slow
 def test_the_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The types for a real trace suit every model, and the made-up trace the instance that it is for."""
     examples = Path(__file__).parent.parent.parent / "examples"

@@ -123,6 +123,7 @@ def test_rows_without_an_end(empty: str, tmp_path: Path) -> None:
     assert any("1 row without an end dropped" in note for note in dropped.notes)
 
 
+@pytest.mark.slow
 def test_json_lines_gzip_and_parquet(tmp_path: Path) -> None:
     expected = read(tmp_path / "log.csv", table("zone"))
     records = [{"created_at": at(a).isoformat(), "deleted_at": at(b).isoformat(), "type": kind} for a, b, kind in ROWS]

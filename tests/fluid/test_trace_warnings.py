@@ -16,6 +16,7 @@ from tests.fluid.test_trace import TABLE
 from tests.fluid.traced import HEAD, INSTANCE, JOBS, LAST, asked, refused, simulated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("policy", "unit"), [("nonpreemptive", 1.0), ("first-fit", 1.0), ("bf-js", 0.5)])
 def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Told where it ends before the horizon, silent where it does not, refused where it ends within the warm-up."""
@@ -48,6 +49,7 @@ def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsy
     assert simulated([*arguments, "40", "--warmup", f"{last:g}"], capsys)[0]["trace"]["last"] == last
 
 
+@pytest.mark.slow
 def test_no_task_at_time_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.csv"
     for text, lines in ((JOBS, 1), (JOBS.replace(HEAD, HEAD + "present,1,small,1,2\n"), 0)):

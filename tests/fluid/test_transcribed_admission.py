@@ -68,6 +68,7 @@ def test_a_policy_decides_as_its_transcription(name: str, round_: int) -> None:
     assert text.asked > 0
 
 
+@pytest.mark.slow
 def test_scale_outs_are_refused_where_the_policies_are_replayed() -> None:
     assert sum(replayed(name)[1].refused for name in RULES) > 0
 

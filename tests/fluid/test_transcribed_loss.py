@@ -61,6 +61,7 @@ def preempted(referee_of: type[StoppingReferee], number: int) -> tuple[Counter[s
     return wrong, stops
 
 
+@pytest.mark.slow
 def test_jobs_are_stopped_as_in_the_transcription() -> None:
     wrong, stops = preempted(StoppingReferee, 16)
     assert wrong == {"": 16}

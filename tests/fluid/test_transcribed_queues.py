@@ -19,6 +19,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 """Options of each policy, one after the other in the systems that are tried."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "transcription"), [("max-weight-local", MaxWeightLocal), ("randomized-sampling", RandomizedSampling)]
 )

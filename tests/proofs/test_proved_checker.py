@@ -42,6 +42,7 @@ def instances() -> Iterator[Instance]:
         yield tight_family_additive(types)
 
 
+@pytest.mark.slow
 def test_both_accept_what_is_made(proved: Proved) -> None:
     for instance in instances():
         document = certificate(instance, None)
@@ -63,6 +64,7 @@ def test_they_agree_on_alterations(proved: Proved) -> None:
     assert decided > 100  # refused by the proved part, not by the reader alone
 
 
+@pytest.mark.slow
 def test_they_agree_on_altered_instances(proved: Proved) -> None:
     generator, verdicts = np.random.default_rng(3), []
     for i in range(60):
@@ -163,6 +165,7 @@ def test_types_that_end_with_a_stage(proved: Proved) -> None:
         assert proved(signed(document)) == python(document) == expected
 
 
+@pytest.mark.slow
 def test_commands(tmp_path: Path) -> None:
     program = proved_checker()
     source, words = tmp_path / "c.json", tmp_path / "c.txt"

@@ -74,6 +74,7 @@ def allocations(count: int) -> Iterator[Document]:
                     yield plain(allocation_certificate(drawn, document))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("documents", "least"), [(regions(60), 60), (throughputs(40), 40), (allocations(14), 70)])
 def test_both_accept_what_is_made(proved: Proved, documents: Iterator[Document], least: int) -> None:
     count = 0
@@ -97,6 +98,7 @@ def test_they_agree_on_alterations(proved: Proved) -> None:
     assert min(decided.values()) > 40, decided  # refused by the proved part, not by the reader alone
 
 
+@pytest.mark.slow
 def test_they_agree_on_altered_instances(proved: Proved) -> None:
     verdicts = {kind: set[str]() for kind in KINDS}
     documents = [*regions(4), *throughputs(4), *allocations(3), *CORPUS.values()]

@@ -103,6 +103,7 @@ def scaled(x: Tasks, generator: random.Random) -> list[list[Fraction]]:
     return [[a * Fraction(generator.randint(2, 5), 4) for a in row] for row in x]
 
 
+@pytest.mark.slow
 def test_definition_5_is_bottlenecks_or_time() -> None:
     fair = unfair = infeasible = 0
     for shared, generator in drawn(40):

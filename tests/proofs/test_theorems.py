@@ -82,6 +82,7 @@ def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Config
     return earned
 
 
+@pytest.mark.slow
 def test_greedy_keeps_and_existence() -> None:
     for instance in drawn(120):
         solution = solve(instance)
@@ -102,6 +103,7 @@ def test_greedy_keeps_and_existence() -> None:
             assert best == earned  # Greedy.serves_all_optimal
 
 
+@pytest.mark.slow
 def test_ties_determine() -> None:
     """A run with the tie rule may cut its stages, and earns the same; it cannot leave out a part."""
     cut = 0
@@ -407,6 +409,7 @@ def carries(configurations: Sequence[Configuration], n: Sequence[Fraction]) -> F
     return program.solve().objective
 
 
+@pytest.mark.slow
 def test_weights_decide_workloads() -> None:
     """The greatest ratio of weights, by one program for each configuration, is that of the workloads."""
     generator = random.Random(11)

@@ -47,6 +47,7 @@ def test_programs(seed: int) -> None:
         assert program.solve().objective == expected
 
 
+@pytest.mark.slow
 @given(instances(max_types=4), st.data())
 def test_knapsack(instance: Instance, data: st.DataObject) -> None:
     space, width = instance.pools[0].space, len(instance.types)
@@ -81,6 +82,7 @@ def test_lists(sizes: list[int], capacity: int, data: st.DataObject) -> None:
     assert all(tuple(k) in above for k in answers)
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_pools=2))
 def test_columns_of_pools(instance: Instance) -> None:
     spaces = [pool.space for pool in instance.pools if isinstance(pool.space, Additive)]

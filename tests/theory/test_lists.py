@@ -46,6 +46,7 @@ def greatest(small: Reduced, weights: list[int], most: list[int] | None) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 3**50], ids=["64 bits", "long"])
 def test_the_heaviest_is_found_if_it_is_heavier_than_asked_for(factor: int) -> None:
     above = 0
@@ -148,6 +149,7 @@ def test_a_fine_grid_is_exact_and_its_certificate_is_checked() -> None:
     assert checker.check(document)["upper"] == document["claims"]["lower"]
 
 
+@pytest.mark.slow
 def test_limits_are_stated() -> None:
     law = fine_law(40, 1)
     assert bracket(law).gap > 0  # not asked for the exact value

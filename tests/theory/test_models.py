@@ -27,6 +27,7 @@ def precise(problem: cp.Problem) -> float:
     return float(problem.solve(solver=cp.CLARABEL, **options))
 
 
+@pytest.mark.slow
 @few
 @given(small)
 def test_static_program(instance: packproof.Instance) -> None:
@@ -41,6 +42,7 @@ def test_static_program(instance: packproof.Instance) -> None:
     )
 
 
+@pytest.mark.slow
 @few
 @given(small)
 def test_traffic_intensity(instance: packproof.Instance) -> None:
@@ -48,6 +50,7 @@ def test_traffic_intensity(instance: packproof.Instance) -> None:
     assert value == pytest.approx(float(packproof.traffic_intensity(instance)), abs=CLOSE)
 
 
+@pytest.mark.slow
 @few
 @given(size_laws())
 def test_configuration_program(law: packproof.Law) -> None:
@@ -61,6 +64,7 @@ def test_a_law_with_a_continuous_part_is_refused() -> None:
         models.configuration(packproof.uniform("1/10", "1/2"))
 
 
+@pytest.mark.slow
 @few
 @given(clusters())
 def test_fair_shares_under_time_division(cluster: packproof.Cluster) -> None:
@@ -71,6 +75,7 @@ def test_fair_shares_under_time_division(cluster: packproof.Cluster) -> None:
     assert problem.var_dict["tasks"].value == pytest.approx([float(x) for x in exact.totals], rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 @few
 @given(instances(max_types=3, max_capacity=8, max_pools=2), st.integers(0, 2**32 - 1))
 def test_drift_program_follows_max_weight(instance: packproof.Instance, seed: int) -> None:
@@ -84,6 +89,7 @@ def test_drift_program_follows_max_weight(instance: packproof.Instance, seed: in
     assert after == pytest.approx(path.at([step])[0], abs=1e-3 * max(1.0, step))
 
 
+@pytest.mark.slow
 @few
 @given(small)
 def test_drift_program_without_queues_is_the_velocity_of_escape(instance: packproof.Instance) -> None:

@@ -128,6 +128,7 @@ def test_middle_clusters() -> None:
     assert found.violation == ps_dsf_violation(instance, found.tasks, "time")
 
 
+@pytest.mark.slow
 def test_units_and_order_do_not_matter() -> None:
     generator = random.Random(3)
     instance = random_cluster(generator, 60, 40, 3, largest=9, counts=2)

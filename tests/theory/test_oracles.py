@@ -34,6 +34,7 @@ def value(weights: list[int] | tuple[int, ...], k: list[int] | tuple[int, ...]) 
     return sum(w * n for w, n in zip(weights, k, strict=True))
 
 
+@pytest.mark.slow
 @given(instances(), st.data())
 def test_rules_keep_their_ratio(instance: Instance, data: st.DataObject) -> None:
     space, width = space_of(instance), len(instance.types)
@@ -53,6 +54,7 @@ def test_rules_keep_their_ratio(instance: Instance, data: st.DataObject) -> None
     assert oracle(space, "maximal")(weights).tolist() == list(max_weight(space, weights)) or not any(weights)
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_resources=2, max_capacity=9))
 def test_worst_weights_are_the_worst(instance: Instance) -> None:
     space, width = space_of(instance), len(instance.types)

@@ -48,6 +48,7 @@ def test_probabilities_add_up_and_hats_keep_the_mean(law: Law, cuts: list[int]) 
     assert sum(w * x for w, x in zip(weights, points, strict=True)) == law.mean
 
 
+@pytest.mark.slow
 @given(laws())
 def test_cells_cover_a_law(law: Law) -> None:
     for number in (1, 5, 17):
@@ -196,6 +197,7 @@ def test_room_lies_between_middles_and_tops(pairs: list[tuple[int, int]]) -> Non
     assert less <= needed
 
 
+@pytest.mark.slow
 @given(laws())
 def test_mixed_columns_fit_and_serve(law: Law) -> None:
     found = mixed(initial_cells(law, 9))
@@ -216,6 +218,7 @@ def test_greatest_worth_is_that_of_brute_force(rows: list[tuple[int, int]]) -> N
     assert float(found) == pytest.approx(float((feasible(space) @ price).max()))
 
 
+@pytest.mark.slow
 @given(laws())
 def test_prices_hold_for_random_configurations(law: Law) -> None:
     prices = spread_prices(law, 20, range(21))
@@ -249,6 +252,7 @@ def test_reduced_configurations_of_the_paper() -> None:
         universal_partition(1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 99), max_size=10, unique=True))
 def test_no_partition_keeps_more_than_two_thirds_of_its_own_law(cuts: list[int]) -> None:
     partition = by_cuts(F(c, 100) for c in cuts)

@@ -44,6 +44,7 @@ def points_of(instance: Instance, most: int = 3000) -> list[tuple[Fraction, ...]
     return sorted(sums)
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_resources=2, max_pools=2, max_capacity=7) | explicit_instances(max_types=3))
 def test_facets_are_those_of_a_float_hull(instance: Instance) -> None:
     points = points_of(instance)
@@ -119,6 +120,7 @@ def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance,
         assert CapacityProgram(instance.with_workload(rho)).intensity().value == listed
 
 
+@pytest.mark.slow
 @given(instances(max_types=4, max_resources=3, max_pools=3, max_capacity=10))
 def test_divisible_jobs_need_no_more(instance: Instance) -> None:
     """All is carried, prices and loads meet (strong duality), and whole jobs load servers no less."""
@@ -167,6 +169,7 @@ def test_intensity_is_a_gauge(instance: Instance, data: st.DataObject) -> None:
     assert max(z, program.intensity(b).value) <= both <= z + program.intensity(b).value
 
 
+@pytest.mark.slow
 @given(some, st.randoms(use_true_random=False))
 def test_the_region_does_not_depend_on_how_it_is_said(instance: Instance, choose: object) -> None:
     region = region_facets(instance)
@@ -182,6 +185,7 @@ def test_the_region_does_not_depend_on_how_it_is_said(instance: Instance, choose
     assert traffic_intensity(doubled) == traffic_intensity(instance)
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_capacity=9))
 def test_a_type_split_in_two_equal_ones(instance: Instance) -> None:
     pool = instance.pools[0]
@@ -190,6 +194,7 @@ def test_a_type_split_in_two_equal_ones(instance: Instance) -> None:
     assert {(facet.normal, facet.offset) for facet in region_facets(twice).outer} == expected
 
 
+@pytest.mark.slow
 @given(some)
 def test_pricing_and_long_integers_give_the_same(instance: Instance) -> None:
     region = region_facets(instance)
@@ -213,6 +218,7 @@ def test_numbers_beyond_int64() -> None:
     assert traffic_intensity(explicit(tops), tops[2]) == 1
 
 
+@pytest.mark.slow
 @given(some)
 def test_maximal_configurations_are_counted(instance: Instance) -> None:
     for pool in instance.pools:
@@ -331,6 +337,7 @@ def test_a_slice_is_the_region_in_its_plane(instance: Instance, data: st.DataObj
         assert cut.holds(s, t)
 
 
+@pytest.mark.slow
 @given(instances(max_types=3, max_pools=2, max_capacity=9))
 def test_the_kept_fraction_is_the_largest(instance: Instance) -> None:
     subset = single_types(instance)
@@ -344,6 +351,7 @@ def test_the_kept_fraction_is_the_largest(instance: Instance) -> None:
         kept_fraction(instance, additive([5], [[1]] * (len(instance.types) + 1)))
 
 
+@pytest.mark.slow
 def test_many_types_and_many_configurations() -> None:
     sizes = list(range(51, 351, 5))
     instance = additive([1000], [[s] for s in sizes], workload=[Fraction(1, 10)] * len(sizes))

@@ -72,6 +72,7 @@ def drawn(data: st.DataObject, instance: Instance) -> tuple[Additive, list[int],
     return space, weights, brute(space, tuple(range(width)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("steps")
 @given(instances(), st.data())
 def test_the_greatest_is_that_of_definition_2_2(instance: Instance, data: st.DataObject) -> None:
@@ -83,6 +84,7 @@ def test_the_greatest_is_that_of_definition_2_2(instance: Instance, data: st.Dat
         assert knapsack.widened(small, found, len(weights)) == best
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("steps")
 @given(instances(), st.data())
 def test_heavier_ones_are_found_if_there_are_any(instance: Instance, data: st.DataObject) -> None:
@@ -101,6 +103,7 @@ def test_heavier_ones_are_found_if_there_are_any(instance: Instance, data: st.Da
         assert bool(found) == (values[-1] > than)
 
 
+@pytest.mark.slow
 @given(instances(), st.data())
 def test_short_searches_propose_a_configuration_with_each_type(instance: Instance, data: st.DataObject) -> None:
     space, weights, every = drawn(data, instance)

@@ -52,6 +52,7 @@ def test_time_division_is_that_of_the_convex_program(seed: int) -> None:
     assert totals_of_the_program(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_large_cluster_by_the_public_names() -> None:
     instance = random_cluster(random.Random(7), 90, 30, 4, largest=50, counts=3)
     for mechanism in (ps_dsf, ps_dsf_tdm):
@@ -155,6 +156,7 @@ def test_reduction_merges_what_is_proportional(seed: int) -> None:
         assert used == load[0] * capacity, i
 
 
+@pytest.mark.slow
 def test_order_units_and_copies_do_not_matter() -> None:
     generator = random.Random(3)
     instance = random_cluster(generator, 60, 40, 3, largest=9, counts=2)

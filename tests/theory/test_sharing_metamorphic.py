@@ -112,6 +112,7 @@ def test_user_splitting(mechanism: Mechanism, seed: int) -> None:
     assert parts[: len(half)] == parts[len(half) :]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_count_is_so_many_servers(seed: int) -> None:

@@ -93,6 +93,7 @@ def test_one_table_in_every_format(name: str, tmp_path: Path) -> None:
     assert header_of_table(path) == HEADER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_through_quotations_blanks_and_blocks(ends: str, tmp_path: Path) -> None:
     text = 'a,b\n1,x\n\n"2","y\nz"\n3,"w\n\n"\n , \n4,v\n'.replace("\n", ends)
@@ -167,6 +168,7 @@ def test_a_row_that_is_called_total_and_has_every_cell_is_a_row(tmp_path: Path) 
     assert len(read(tmp_path / "t.csv", "a,b\ntotal,2\nx,4\n")[1]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [LOOK - 1, LOOK + 5, BLOCK + 5])
 def test_a_row_far_down_is_looked_at_like_the_first(row: int, tmp_path: Path) -> None:
     for bad, words in (("a,b", "its header again"), ("1", "expected 2 fields"), ("TOTAL,", "totals")):
@@ -185,6 +187,7 @@ def test_a_table_has_a_limit_of_lines_and_of_their_length(tmp_path: Path, monkey
         read(tmp_path / "t.csv", "a,b\n" + "x" * 1_000_001)
 
 
+@pytest.mark.slow
 def test_long_lines_are_read_in_part(tmp_path: Path) -> None:
     """A compressed file of a few kilobytes may hold gigabytes: 100 lines of 900,000 characters are in blocks."""
     path = tmp_path / "t.csv.gz"
