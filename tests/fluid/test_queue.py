@@ -178,6 +178,7 @@ def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None
         prepared(policy(name), Setting(additive([3], [[1]]), 2, options))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_at_once")
 def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.CaptureFixture[str]) -> None:
     ours = policy("max-weight-local")
