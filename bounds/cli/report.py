@@ -27,7 +27,7 @@ def report(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="OUT.html", help="File to write.", callback=announcing())],
 ) -> None:
-    """Write an answer of plan, solve, worst, region, share, simulate, experiment, attack, admission tune as a page."""
+    """Write an answer of any command as a page: its sentence, pictures and tables, and how each number is known."""
     from bounds.views.checked import parse_answer
     from bounds.views.report import report_page
     from theory.files.places import read_text, write_text

@@ -346,5 +346,5 @@ def pictures(answer: Answer) -> list[Picture]:
 
 def evidence(answer: Answer) -> list[tuple[str, str]]:
     """Return what is claimed, and how it is known."""
-    del answer
-    return [("all numbers", "statistical")]
+    sampled = SimulatedAdmission | ComparedAdmission | TunedAdmission | FittedAdmission
+    return [("all numbers", "statistical" if isinstance(answer, sampled) else "numeric")]

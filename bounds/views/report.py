@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,15 @@ MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attac
 
 Document = Mapping[str, Any]
 
-REPORTED: Mapping[str, Sequence[str]] = {
-    "plan": ("plan",),
-    "solve": ("solve",),
-    "worst": ("worst", "worst_by_size"),
-    "region": ("region",),
-    "share": ("share", "share_all", "share_check", "share_events", "share_events_all", "share_numeric"),
-    "simulate": ("simulate", "simulate_queue", "simulate_several", "simulate_several_queues", "against_fluid"),
-    "experiment": ("experiment",),
-    "attack": ("attack", "attack_online"),
-    "admission tune": ("admission_tune",),
-}
-"""The answers of a command, by the names of their schemas."""
+
+def reported() -> dict[str, list[str]]:
+    """Return the names of the schemas of a command's answers, by command; lists of answers have no page."""
+    by_command: dict[str, list[str]] = {}
+    for name, kind in KINDS.items():
+        if not kind.is_list:
+            words = takewhile(str.islower, kind.command.partition(" --")[0].split())
+            by_command.setdefault(" ".join(words), []).append(name)
+    return by_command
 
 
 def report_page(document: Document, command: str) -> str:
@@ -54,10 +52,11 @@ def report_page(document: Document, command: str) -> str:
     """
     from jinja2 import Environment
 
-    name = next((name for name in REPORTED if command.startswith(f"packproof {name} ")), None)
+    schemas = reported()
+    name = next((name for name in schemas if command.startswith(f"packproof {name} ")), None)
     if name is None:
-        raise InputError(f"made.command: expected one of {', '.join(REPORTED)}, got {command[:60]!r}")
-    schema = _schema_of(document, REPORTED[name])
+        raise InputError(f"made.command: expected one of {', '.join(schemas)}, got {command[:60]!r}")
+    schema = _schema_of(document, schemas[name])
     expect_answer(document, schema)
     try:
         answer = convert(document, KINDS[schema].type())
@@ -73,7 +72,7 @@ def report_page(document: Document, command: str) -> str:
             for place, (caption, panel) in enumerate(view.pictures(answer))
         ],
         tables=[_cut(table) for table in view.tables(answer)],
-        evidence=view.evidence(answer),
+        evidence=view.evidence(answer) if hasattr(view, "evidence") else [],
         assumptions=assumptions_of(answer),
         repeat=document["made"]["command"],
         made=document["made"],

@@ -143,6 +143,11 @@ def tables(answer: Throughput | ItemBins) -> list[Table]:
     return parts
 
 
+def evidence(answer: Throughput | ItemBins) -> list[tuple[str, str]]:
+    """Return what is claimed, and how it is known: bounds of a maximum are what ``--certificate`` writes."""
+    return [] if isinstance(answer, ItemBins) else [("the bounds of the maximum", "certified")]
+
+
 def pictures(answer: Throughput | ItemBins) -> list[Picture]:
     """Return what each policy supports beside the maximum."""
     if isinstance(answer, ItemBins):
