@@ -114,6 +114,8 @@ class Claim(Shown):
     ----------
     id : str
         ``paper/name``.
+    title : str
+        What is claimed, in at most `MOST_WORDS` words, no broader than what was checked; no two claims have the same.
     paper : str
     source : str
         The numbered statement of the paper.
@@ -143,6 +145,7 @@ class Claim(Shown):
     """
 
     id: str
+    title: str
     paper: str
     source: str
     statement: str
@@ -291,12 +294,16 @@ def numbers_of(source: str) -> tuple[str, ...]:
 
 REGISTRY: dict[str, Claim] = {}
 
+MOST_WORDS = 8
+"""How many words a title has at most."""
+
 NOTHING: Arguments = MappingProxyType({})
 """No arguments."""
 
 
 def claim(
     name: str,
+    title: str,
     statement: str,
     *,
     source: str,
@@ -317,11 +324,14 @@ def claim(
     Raises
     ------
     ValueError
-        A refutation that does not say what it refutes, a claim that can be checked without any control, one of rank
-        `formal` without theorems, or one of rank `proved` without a proof.
+        A title that is empty, too long or that of another claim; a refutation that does not say what it refutes, a
+        claim that can be checked without any control, one of rank `formal` without theorems, or one of rank `proved`
+        without a proof.
     TypeError
         A parameter without a default, or an argument for one that the check does not have.
     """
+    if not 1 <= len(title.split()) <= MOST_WORDS:
+        raise ValueError(f"{name}: expected a title of 1 to {MOST_WORDS} words, got {title!r}")
     if (verdict is Verdict.refuted) != (refutes is not None):
         raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
     if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(controls):
@@ -335,8 +345,11 @@ def claim(
         paper = paper_of(check.__module__)
         identity = f"{paper}/{name}"
         _refuse_unknown(identity, check, (tiny, full, *controls.values()))
+        if any(other.title == title and other.id != identity for other in REGISTRY.values()):
+            raise ValueError(f"{identity}: another claim has the title {title!r}")
         REGISTRY[identity] = Claim(
             identity,
+            title,
             paper,
             source,
             statement,

@@ -85,6 +85,7 @@ html_title = "packproof"
 html_static_path = ["_static"]
 html_css_files = ["packproof.css"]
 html_favicon = "_static/mark.svg"
+html_search_scorer = str(DOCS / "_static" / "scorer.js")
 html_show_search_summary = False  # the summaries are fetched, which a browser refuses on a disk
 html_show_sourcelink = False
 html_copy_source = False

@@ -36,9 +36,10 @@ class Verified(Answer):
     """A claim and the outcome of its check; `evidence`, `holds` and `as_registered` are null where it was skipped."""
 
     id: Annotated[str, HIDDEN]
+    title: Annotated[str, Head("what is claimed", prose=True)]
     paper: Annotated[str, HIDDEN]
     source: Annotated[str, Head("source", prose=True)]
-    statement: Annotated[str, Head("claim", prose=True)]
+    statement: Annotated[str, Head("statement", prose=True)]
     printed: Annotated[str, Head("printed", prose=True)]
     computed: Annotated[str, Head("computed", prose=True)]
     evidence: str | None
@@ -84,6 +85,7 @@ class Listed(Answer):
     """A claim as it is registered; `evidence` is null where it cannot be checked."""
 
     id: Annotated[str, Head("claim")]
+    title: Annotated[str, Head("what is claimed", prose=True)]
     paper: Annotated[str, HIDDEN]
     source: Annotated[str, Head("source", prose=True)]
     statement: Annotated[str, HIDDEN]

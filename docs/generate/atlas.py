@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -16,6 +17,7 @@ from bounds.results import claims, folder_of
 from bounds.results.statements import coverage
 from bounds.views.claims import FAILS
 from generate.evidence import CERTIFICATES, pictures
+from generate.mathematics import with_formulas
 from generate.text import code, hidden_toctree, plain, save, table
 from generate.theorems import statement_of
 
@@ -83,29 +85,11 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     lines, first = inspect.getsourcelines(claim.check)
     module = claim.check.__module__
     file = "/../" + module.replace(".", "/") + ".py"
-    rank = f"{{bdg-primary-line}}`{claim.evidence}`" if claim.evidence else "no evidence"
-    computed = plain(outcome["computed"]) if outcome else "This claim is not in the stored run."
-    rows = [
-        ("Verdict", badge(claim.verdict) + (f" {FAILS[claim.refutes]}" if claim.refutes else "")),
-        ("Evidence", f"{rank} {RANKS[claim.evidence]}"),
-        ("Statement", plain(claim.statement)),
-        ("Printed", plain(claim.printed)),
-        ("Computed", computed),
-        ("Source", f"{plain(claim.source)}, [{TITLES[claim.paper]}](index.md)"),
-        ("Identifier", code(claim.id)),
+    parts = [
+        f"# {plain(claim.title)}\n",
+        f"{plain(claim.source)} of [{TITLES[claim.paper]}](index.md), claim {code(claim.id)}\n",
+        table(_rows(claim, outcome), kind="claim"),
     ]
-    if claim.theorems:
-        rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " of [the proofs](../../developer/proofs.md)"))
-    if claim.proof:
-        page, _, label = claim.proof.partition(".md#")
-        rows.append(("Proof", f"{{prf:ref}}`{label}`, [{page}](../../explanation/{page}.md)"))
-    if claim.controls:
-        rows.append(
-            ("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.controls))
-        )
-    if outcome:
-        rows.append(("Time", f"{outcome['seconds']:.1f} s in the stored run"))
-    parts = [f"# {heading(claim)}", table(rows, kind="claim")]
     for name, caption in pictures(claim, page_of(claim), docs):
         parts.append(f"```{{image}} /{name}\n:alt: Picture for {claim.id}\n:width: 90%\n```\n")
         parts += [caption + "\n"] if caption else []
@@ -123,10 +107,46 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     return "\n".join(parts)
 
 
-def heading(claim: Claim) -> str:
-    """Return the title of a claim's page."""
-    name = claim.id.partition("/")[2]
-    return f"{claim.source}: {name}"
+def _rows(claim: Claim, outcome: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the table of a claim: what is printed, what is ours, and then what came out."""
+    rank = f"{{bdg-primary-line}}`{claim.evidence}`" if claim.evidence else "no evidence"
+    theorem, tried = parts_of(claim.statement)
+    rows = [
+        ("Printed", with_formulas(claim.printed)),
+        ("Ours", with_formulas(theorem)),
+        ("Outcome", badge(claim.verdict) + (f" {FAILS[claim.refutes]}" if claim.refutes else "")),
+        ("Evidence", f"{rank} {RANKS[claim.evidence]}"),
+        ("Computed", plain(outcome["computed"]) if outcome else "This claim is not in the stored run."),
+    ]
+    if claim.theorems:
+        rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " of [the proofs](../../developer/proofs.md)"))
+    if claim.proof:
+        page, _, label = claim.proof.partition(".md#")
+        rows.append(("Proof", f"{{prf:ref}}`{label}`, [{page}](../../explanation/{page}.md)"))
+    if tried:
+        rows.append(("Tested", with_formulas(tried)))
+    if claim.controls:
+        rows.append(
+            ("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.controls))
+        )
+    if outcome:
+        rows.append(("Time", f"{outcome['seconds']:.1f} s in the stored run"))
+    return rows
+
+
+_TESTED = re.compile(r"\s(?=Beside (?:the (?:proof|theorems?)|it|each value)\b)")
+
+
+def parts_of(statement: str) -> tuple[str, str]:
+    """Return what a statement says, and what was tried beside its proof; the second is empty where nothing is proved.
+
+    Examples
+    --------
+    >>> parts_of("Greedy keeps half. Beside the theorem, random instances.")
+    ('Greedy keeps half.', 'Beside the theorem, random instances.')
+    """
+    theorem, *tried = _TESTED.split(statement, maxsplit=1)
+    return theorem, "".join(tried)
 
 
 def _certificates(claim: Claim, docs: Path) -> str:
@@ -166,11 +186,11 @@ def _code_index(everything: Iterable[Claim]) -> str:
 
 
 def rows_of(chosen: Iterable[Claim], prefix: str) -> list[tuple[str, str, str, str]]:
-    """Return the lines of an index: statement, claim, rank, verdict."""
+    """Return the lines of an index: statement, what is claimed, rank, verdict."""
     return [
         (
             plain(claim.source),
-            f"[{claim.id.partition('/')[2]}]({prefix}{page_of(claim)}.md)",
+            f"[{plain(claim.title)}]({prefix}{page_of(claim)}.md)",
             claim.evidence or "",
             badge(claim.verdict) + (f" {claim.refutes}" if claim.refutes else ""),
         )
@@ -178,7 +198,7 @@ def rows_of(chosen: Iterable[Claim], prefix: str) -> list[tuple[str, str, str, s
     ]
 
 
-HEAD = ("statement", "claim", "evidence", "verdict")
+HEAD = ("statement", "what is claimed", "evidence", "verdict")
 
 
 def paper_page(paper: str, chosen: list[Claim]) -> str:

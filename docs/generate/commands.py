@@ -10,17 +10,34 @@ import typer.main
 from bounds.cli import application
 from generate.text import code, plain, save, table
 
+TASKS: dict[str, tuple[str, ...]] = {
+    "Plan a cluster": ("plan", "instance", "catalogue", "region", "throughput"),
+    "Decide": ("solve", "worst", "share", "admission"),
+    "Try out a policy or a rule": ("simulate", "experiment", "fluid", "attack"),
+    "Check the papers": ("verify", "reproduce", "check", "export"),
+    "Files, schemas and reports": ("example", "schema", "report"),
+}
+"""The commands by what they are for; the README has the same groups."""
+
 
 def write(docs: Path) -> None:
-    """Write the page of all commands, in alphabetical order."""
-    top = typer.main.get_command(application())
+    """Write the page of all commands, by task."""
+    commands = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
+    if missing := set(commands) ^ {name for names in TASKS.values() for name in names}:
+        raise ValueError(f"TASKS: expected each command once, got {', '.join(sorted(missing))} in one place only")
+    first = [(task, ", ".join(f"[{name}](#packproof-{name})" for name in names)) for task, names in TASKS.items()]
     parts = [
         "# Commands\n",
         "All commands take `--json`, which prints one JSON document and nothing else, and options that write JSON or "
         "CSV take `-` for standard output. A number that is not finite is `null` in JSON, such as an infinite "
         "`--time-limit`, which means no limit. [The meaning of exit statuses](../how-to/read-bad-input.md) is the same "
         "for all commands.\n",
-        *(section(f"packproof {name}", command, 2) for name, command in sorted(top.commands.items())),  # type: ignore[attr-defined]
+        table(first, ("task", "commands")),
+        *(
+            part
+            for task, names in TASKS.items()
+            for part in (f"## {task}\n", *(section(f"packproof {name}", commands[name], 3) for name in names))
+        ),
     ]
     save(docs / "reference" / "commands.md", "\n".join(parts))
 

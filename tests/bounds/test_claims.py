@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Level, Outcome, Refutes, Verdict, numbers_of
+from bounds.claims import claim as declared
 from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from bounds.results import _checked, claims, modules, verify
@@ -48,6 +49,38 @@ def test_tables_of_contents_list_every_claim_once() -> None:
     assert sorted(listed) == sorted(REGISTRY)
     assert [claim.id for paper in PAPERS for claim in claims(paper=paper)] == listed
     assert all(claim.printed and claim.source for claim in claims())
+
+
+def test_every_claim_has_a_short_title_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A claim without a title, with one of more than eight words, or with that of another claim is refused."""
+    titles = [claim.title for claim in claims()]
+    assert all(1 <= len(title.split()) <= 8 for title in titles)
+    assert len(set(titles)) == len(titles)
+    monkeypatch.setattr("bounds.claims.REGISTRY", dict(REGISTRY))
+
+    def made(title: str) -> None:
+        options: dict[str, Any] = {"source": "Section 1", "printed": "lost", "evidence": None}
+        register = declared("new", title, "Nothing.", verdict=Verdict.skipped, **options)
+
+        def check() -> Outcome:
+            return Outcome("nothing", None)
+
+        check.__module__ = "bounds.results.ps_dsf.examples"
+        register(check)
+
+    made("One two three four five six seven eight")
+    for refused in ("", " ", "one two three four five six seven eight nine", titles[0]):
+        with pytest.raises(ValueError, match="title"):
+            made(refused)
+
+
+def test_the_list_shows_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "--list", "--paper", "ps-dsf"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(claim.title in shown for claim in claims(paper="ps-dsf"))
+    assert run(["verify", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["title"] for row in rows] == [claim.title for claim in claims()]
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,7 +207,16 @@ def test_a_checked_claim_is_shown_with_all_of_its_words() -> None:
     for claim in (one for one in claims() if one.verdict is Verdict.skipped or one.proof or one.theorems):
         checked = Checked(claim, Outcome("what came out", None if claim.evidence is None else True), 1.25)
         shown = as_checked(checked)
-        for words in (claim.id, claim.source, claim.statement, claim.printed, "what came out", "1.25", *claim.theorems):
+        for words in (
+            claim.id,
+            claim.title,
+            claim.source,
+            claim.statement,
+            claim.printed,
+            "what came out",
+            "1.25",
+            *claim.theorems,
+        ):
             assert words in shown, claim.id
         assert not claim.proof or f"docs/explanation/{claim.proof}" in shown
 

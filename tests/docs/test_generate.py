@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -173,6 +174,71 @@ def test_a_claim_without_a_stored_run_says_so(tmp_path: Path) -> None:
     assert "2/3 found" in page
     assert "not in the stored run" not in page
     assert (tmp_path / "_generated" / "certificates" / "tight-3-types.json").exists()
+
+
+def test_the_page_of_a_claim_says_first_what_is_printed(tmp_path: Path) -> None:
+    """Its title is that of the claim; what is printed comes first, then ours, then the outcome."""
+    from generate.atlas import claim_page, paper_page, parts_of
+
+    (claim,) = claims(["nonpreemptive/lemma-4.3"])
+    page = claim_page(claim, {"computed": "found", "seconds": 1.0}, tmp_path)
+    assert page.startswith("# Max\\-weight drift fails for light servers\n")
+    names = [line[4:].partition("\n")[0] for line in page.split("\n") if line.startswith("* - ")]
+    assert names[:3] == ["Printed", "Ours", "Outcome"]
+    (proved,) = claims(["autoscaling/thm-3.9"])
+    theorem, tried = parts_of(proved.statement)
+    assert f"{theorem} {tried}" == proved.statement
+    assert "random" not in theorem
+    assert "random" in tried
+    paper = claims(paper="ps-dsf")
+    listed = paper_page("ps-dsf", paper)
+    assert all(f"[{plain(one.title)}](../{one.id}.md)" in listed for one in paper)
+
+
+def plain(text: str) -> str:
+    from generate.text import plain
+
+    return plain(text)
+
+
+FORMULAS = {
+    "at least 1 - (1 - 1/J)^J of it": "at least $1 - (1 - 1/J)^{J}$ of it",
+    "sum_j Q_j (rho_j - k_j) <= B_2.": r"$\sum_{j} \, Q_{j} \, (\rho_{j} - k_{j}) \le B_{2}$\.",
+    "for 4 10^4 servers, 1e-6": r"for $4 \cdot 10^{4}$ servers, $10^{-6}$",
+    "the sum of z^(l) over beta = 7/8": r"the sum of $z^{(l)}$ over $\beta = 7/8$",
+    "D_n = -(a A + b B) times": r"$D_{n} = -(a \, A + b \, B)$ times",
+    "0.97 x 2/3 rho*": r"$0.97 \times 2/3 \, \rho^{*}$",
+    "there is a C > 0, Example 1 (N = 6)": r"there is a $C \gt 0$, Example 1 \($N = 6$\)",
+    "types (1, 1), 20 servers, VQS-BF, K_RED_x": r"types \(1, 1\), 20 servers, VQS\-BF, $K_{\mathrm{RED\_x}}$",
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_are_set(text: str) -> None:
+    from generate.mathematics import with_formulas
+
+    assert with_formulas(text) == FORMULAS[text]
+
+
+def test_formulas_of_claims_are_sound() -> None:
+    """Nothing but the formulas changes, brackets are balanced, and KaTeX (where node is) accepts each of them."""
+    from generate.mathematics import with_formulas
+
+    found = set()
+    for claim in claims():
+        for text in (claim.statement, claim.printed):
+            pieces = re.split(r"(?<!\\)\$(.+?)(?<!\\)\$", with_formulas(text))
+            at = 0
+            for piece in pieces[::2]:
+                shown = re.sub(r"\\(.)", r"\1", piece)
+                place = " ".join(text.split()).find(shown, at)
+                assert place >= at, (claim.id, piece)
+                at = place + len(shown)
+            found |= set(pieces[1::2])
+    assert len(found) > 250
+    for formula in found:
+        assert formula.count("(") == formula.count(")"), formula
+        assert formula.count("{") == formula.count("}"), formula
 
 
 def test_a_notebook_link_stands_below_the_title(generate: ModuleType, tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def _failing(pair: Sequence[Kind], joint: NDArray[np.float64], capacity: int) ->
 
 @claim(
     "prop-3.1",
+    "For one pair, failure shares equal overflow probabilities",
     "On one pair of deployments of known kinds, under Assumptions 1 to 3: the expected share of scale-outs that fail t "
     "hours ahead, given what the cluster is like then, is Pr[sum of Q >= c]; a joint chain without capacity against "
     "the convolution of two laws, t = 0.5, 2 and 8. (Given that a scale-out occurs, the probability that it fails "
@@ -149,6 +150,7 @@ def prop_3_1(
 
 @claim(
     "prop-3.1-proof",
+    "Occurring scale-outs fail more often than (5) says",
     "The share of scale-outs that fail is the probability that the cluster is full: not so for the scale-outs that "
     "occur. On two deployments of known kinds, 8 hours ahead, Pr[sum of Q >= c] is 0.00117, and 0.0351 of the "
     "scale-outs that occur fail, since their rate is greater where the cluster is large; by the joint chain without "
@@ -217,6 +219,7 @@ def _likeliest(belief: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @claim(
     "corollary-3.2",
+    "The threshold rule is optimal in tried cases",
     "In the simplified problem (known laws, nothing else arrives, no capacity in the way) it is optimal to accept an "
     "arrival exactly if Pr[sum of Q >= c] is at most tau at all times after acceptance. Three arrivals of known kinds "
     "and two of believed kinds, one after an hour without an event, and 12 values of tau: the rule decides "
@@ -295,6 +298,7 @@ def _as_far_below(priors: Priors, size: int, t: float) -> float:
 
 @claim(
     "prop-4.3",
+    "In tried cases the bound of E[D] holds",
     "The right side of (16)-(17) is at least the probability Pr[D = 1] of not having run out of cores, on 8 instances "
     "(27 in full), and it is far from it where deployments are small: 0.892 against 0.520 on the worked example, as "
     "size 0 is absorbing and Jensen's inequality goes one way.",
@@ -333,6 +337,7 @@ def _without_a_term(ex: Any, vx: Any, es: Any, vs: Any, b: Any) -> Any:
 
 @claim(
     "prop-4.5",
+    "Formulas (14) and (22)-(29) hold for independent constituents",
     "For independent constituents the mean of N is (14), a case of Wald's equation, and its variance (27), a case of "
     "total variance, both derived from generating functions: that of N at z is G_X(G_S(1 - b + b z)). The variance of "
     "M D (O + N) by (22)-(25) follows from second moments of products. Identities in symbols.",
@@ -368,6 +373,7 @@ def prop_4_5(*, printed: Callable[..., Any] = _random_sum, sizes_vary: bool = Tr
 
 @claim(
     "prop-4.5-uncorrelated",
+    "Uncorrelated constituents do not suffice for Proposition 4.5",
     "Uncorrelated constituents suffice for the variance of a product, as Proposition 4.5 assumes: U uniform on 1, 2, 3 "
     "and V = (U - 2)^2 are uncorrelated, but the formula misses Var(U V). Independence is what is needed.",
     source="Proposition 4.5",
@@ -439,6 +445,7 @@ def _without_kappa(priors: Priors) -> Priors:
 
 @claim(
     "prop-c.1",
+    "Rebuilt closed forms of moments agree with quadrature",
     "Under Gamma laws the means and variances of X, O and N are the closed forms rebuilt from Proposition C.1: each "
     "against quadrature over mu of its moments given the parameters, on 27 instances (108 in full), relative tolerance "
     "1e-7. The variances of O and N as the paper has them, with cores of one deployment or of one scale-out "
@@ -496,6 +503,7 @@ def _beside_exact(size: int, t: float) -> tuple[str, float, float]:
 
 @claim(
     "variance-errs-both-ways",
+    "The composed variance of Q errs both ways",
     "Propositions 4.3 and 4.5 composed give a variance of Q that is too small on some deployments and too large on "
     "others: 15.7 % too small on the worked example (7.6 % with the exact variance of N), though the mean is near "
     "(0.903 against 0.944) as two errors cancel; under the stand-in priors more than twice too large for 4 cores at "
@@ -590,6 +598,7 @@ def _means_without_scale_outs(seen: Observed) -> tuple[float, float]:
 
 @claim(
     "belief-exact",
+    "Gamma updates differ from the exact posterior",
     "The law of mu after observations of a living deployment is one integral away from exact; the conjugate update of "
     "Gamma laws differs: after 5 quiet hours with one core the mean of mu is 0.313, not 0.429 (worked example). "
     "Checked by an integral over lambda and mu of prior times likelihood, tolerance 1e-6, for this and for two "

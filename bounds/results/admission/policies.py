@@ -66,6 +66,7 @@ def _with_open_buckets(p: Any, r: Any) -> Any:
 
 @claim(
     "prop-d.2",
+    "Redrawing gives the rebuilt bucket probabilities, where tried",
     "Proposition D.2 as rebuilt gives the probabilities of buckets under redrawing: against the chain of blocked "
     "buckets in rationals, on 200 (2,000 in full) random cases of 2 to 5 buckets; and its inversion finds the redraw "
     "probabilities again, tolerance 1e-9.",
@@ -115,6 +116,7 @@ def _without_the_other_share(q: Any, gap: Any) -> Any:
 
 @claim(
     "mixture-variance",
+    "Labels never raise a payment by variance",
     "A mixture has at least the mean of the variances of its parts, and the excess for two is q (1 - q) times the "
     "square of the difference of the means, so labels never raise a payment by variance: identities in symbols. And "
     "packproof's functions compute these: 27 mixtures in fractions.",
@@ -150,6 +152,7 @@ def mixture_variance(
 
 @claim(
     "definition-6.1",
+    "Under stand-in priors some deployments become marginal",
     "With the global prior alone no deployment is marginal at any time of the look-ahead: tried with the stand-in "
     "priors, epsilon of 1 core (both ours) and the paper's look-ahead of three years. Long-lived horizons have fewer "
     "expected cores than 1, so the sentence depends on the lost epsilon and priors; it holds for epsilon = 0.01.",
@@ -191,6 +194,7 @@ def _decisions_changed(number: int, observations: int, epsilon: float) -> int:
 
 @claim(
     "marginal-heuristic",
+    "The marginal heuristic acts only on small arrivals",
     "Where every arrival expects at least epsilon cores at all horizons, the marginal heuristic changes no decision; "
     "with 50 observations and epsilon of 1 core it changes some: 3 worlds of a cluster of 300 cores with the stand-in "
     "priors (12 in full).",
@@ -234,6 +238,7 @@ def at_sla(
 
 @claim(
     "policies-by-observations",
+    "Fifty observations raise utilisation, in simulation",
     "At an SLA of 1 %, the second-moment policy with 50 observations of each process before arrival uses more of the "
     "cluster than with none: 300 cores, one arrival in 13 h, a quarter of a year, stand-in priors; read at the SLA "
     "from frontiers in the same 100 worlds (400 in full, with 5 observations between), other than those that chose the "
@@ -288,6 +293,7 @@ def _with_labels(cluster: AdmissionCluster, seen: bool, until: float, runs: int,
 
 @claim(
     "labelled-users",
+    "Labels raise utilisation on one chosen cluster",
     "At an SLA of 2 %, the second-moment policy uses more of a cluster whose users label their deployments by kind "
     "than of one where it must learn the kind: 120 cores, two kinds that look alike at arrival, 1,500 hours, "
     "read at the SLA from frontiers in the same 45 worlds (120 in full), other than those that chose the thresholds; "
@@ -328,6 +334,7 @@ ABOVE = AdmissionCluster(6, 1.0, (Kind(0.5, 0.5, 1.0, 0.0, 2), Kind(0.5, 1.0, 0.
 
 @claim(
     "second-above-zeroth",
+    "The zeroth-moment policy can beat the second",
     "That the second-moment policy uses more than the zeroth at equal SLA is no law: on a named cluster of 6 cores and "
     "two known kinds, at most 3 deployments and an SLA of 10 %, the best threshold of the zeroth-moment policy uses "
     "more, by exact chains (each meets the SLA). The paper states the order for its own priors, which are lost.",
@@ -460,6 +467,7 @@ def figure_9_panels(runs: int, until: float, observations: Sequence[int]) -> Seq
 
 @claim(
     "tables-lost",
+    "Tables 1, 3 and 4 are lost",
     "The fitted Gamma priors with kappa and delta (Tables 1 and 3), and the edges and probabilities of the buckets of "
     "the importance sampling (Table 4).",
     source="Tables 1, 3 and 4",

@@ -37,6 +37,7 @@ def _without_root(mean: float, variance: float, eta: float) -> float:
 
 @claim(
     "definition-d.1",
+    "Cantelli's bound holds for exact distributions, where tried",
     "E[Q] + sqrt((1 - eta) / eta Var[Q]) is passed with a probability of at most eta: exact laws of the sizes of three "
     "deployments of known kinds, 0.5, 2 and 8 hours ahead, eta = 0.001, 0.01, 0.05 and 0.3. A bound by the normal "
     "quantile, which is less, is passed more often.",
@@ -78,6 +79,7 @@ def _as_they_are(second: Any) -> Any:
 
 @claim(
     "redraw-variance",
+    "The rebuilt redrawing attains the least variance, sampled",
     "Of all probabilities of the buckets, q_i proportional to p_i sqrt(E[f^2 | B_i]), which (162) is on the level of "
     "buckets, gives the weighted mean of f the least variance, (sum of p_i sqrt(E[f^2 | B_i]))^2 - E[f]^2 a run; and "
     "redrawing reaches it where buckets rise. 200 (2,000 in full) random cases of 2 to 5 buckets: the formula to 1e-9, "

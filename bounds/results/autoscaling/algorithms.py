@@ -44,6 +44,7 @@ def _systems(number: int) -> Iterator[tuple[Instance, int, NDArray[np.int32] | N
 
 @claim(
     "algorithm-2-as-printed",
+    "On samples, dynamic reservation follows Algorithms 1-2",
     "On 16 random systems of one to three pools (full: 200), six of them with two drained stages that share a type, "
     "dynamic reservation with g = 2 takes only steps that a direct transcription of Algorithms 1 and 2 allows: every "
     "admission, refusal, migration and reassignment. After every event both have the same configurations in the same "
@@ -83,6 +84,7 @@ def algorithm_2(
 
 @claim(
     "periodic-cra",
+    "Periodic CRA nears greedy reward on 400 servers",
     "CRA may run once in a period: with a period of L / 10 admissions and departures, on 400 servers of the four VM "
     "types, the reward of dynamic reservation is within 3 % of the global greedy reward after 8 mean service times, "
     "from empty servers and from servers full of the smallest type (the period is ours).",
@@ -124,6 +126,7 @@ def _rewards(servers: int, start: str, until: float, runs: int, *, estimated: bo
 
 @claim(
     "estimate-cra",
+    "Known workloads do not hasten CRA, 400 servers",
     "CRA on the true workload instead of the jobs in service brings the reward near to its limit sooner. Not in this "
     "setting (the four VM types on 400 servers, ours): over the first third of 12 mean service times the reward is on "
     "average no nearer to the global greedy reward than without an estimate, from empty servers and from servers full "

@@ -71,6 +71,7 @@ def expression(name: str, text: str) -> Expression:
 
 @claim(
     "theorem-4.1",
+    "Dynamic reservation approaches greedy reward, in simulation",
     "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward: at the largest L "
     "it is within 2 % of it, closer than at the smallest, and above 1 - 1/e of the optimum, both from empty servers "
     "and from servers full of jobs of the first type. Systems: small jobs that fill what large ones leave; three "
@@ -151,6 +152,7 @@ DRAINED = {"systems": ("drains one type",), "sizes": (40, 640), "runs": 8}
 
 @claim(
     "prop-5.4",
+    "Simulated paths converge to the fluid limit",
     "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
     "|Y_j/L - y_j| falls with a power of L near -1/2 (the interval of the slope lies in [-1, -0.2]), where draining "
     "limits the path and where it does not; quick: an instance of each kind, full: six of each.",

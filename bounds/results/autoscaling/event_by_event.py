@@ -159,6 +159,7 @@ def _runs(rounds: int, events: int, reservations: Sequence[int], *, migration: b
 
 @claim(
     "remark-2",
+    "The reject group stays small in watched runs",
     "At every event of watched runs: the reject group has at most one server of each configuration; arriving jobs are "
     "placed in the accept group; a departure pulls at most one job, of its type, from the reject group into the slot "
     "that it freed in the accept group, and none where it leaves the reject group.",
@@ -259,6 +260,7 @@ def deficit_of_the_reservation(most: int, _configurations: int, reserve: int) ->
 
 @claim(
     "remark-4",
+    "Psi stays within its bounds in watched runs",
     "At every event of watched runs: Psi <= K - 1 (22); and a job whose type has Psi >= K C - g at some place in the "
     "list of C greedy configurations just before it arrives is admitted (Psi >= 0 is enough where g >= K C; the "
     "printed bound is lost, this one derived).",
@@ -364,6 +366,7 @@ def _effective_changes(runs: Iterable[Observer]) -> tuple[int, Fraction, int]:
 
 @claim(
     "lemma-d.1",
+    "One job changes greedy placement little, where tried",
     "One job more or less changes the servers that greedy placement gives to stage i by at most (K + 1)^(i - 1) (the "
     "printed constant is lost, this one derived): random systems, and one with (1,8,0) and (0,1,3) where stage 2 goes "
     "from 260 to 252. At every event of watched runs the effective servers X^e change by at most (K + 1)^J, and Psi "

@@ -99,6 +99,7 @@ def is_within(reward: Interval, limit: float, part: float) -> bool:
 
 @claim(
     "figure-3",
+    "More servers bring DRA nearer to greedy reward",
     "As the number of servers grows, the reward of dynamic reservation approaches the global greedy reward: for the "
     "four VM types it is further off at 50 servers than at 400, and within 1 % at 1,600 (full: 6,400), from empty "
     "servers and from servers full of the smallest type.",
@@ -166,6 +167,7 @@ def _percents(
 
 @claim(
     "figure-2-86-percent",
+    "DRA earns 86% at 200 and 300 servers",
     "Dynamic reservation on the four VM types at their worst workload (the paper's workload, g(L) and numbers of "
     "servers are lost) earns 86 % of the optimum, rounded, on 200 and on 300 servers. In the limit of many servers it "
     "is the ratio of greedy to the optimum, 449/515 exactly, which rounds to 87 %.",
@@ -237,6 +239,7 @@ def figure_3_panels(servers: Sequence[int], runs: int, until: float) -> Sequence
 
 @claim(
     "figure-4",
+    "DRA on 800 servers converges from two starts",
     "From an empty system, and from one full of the smallest type, the reward of dynamic reservation converges to the "
     "global greedy reward: for the four VM types on 800 servers it is within 1.5% of it on average over the last "
     "third of the time, and further off over the first tenth.",
@@ -348,6 +351,7 @@ SHORT_OF_SERVERS = (Fraction(4), Fraction(1), Fraction(3), Fraction(3))
 
 @claim(
     "figure-6-preemption",
+    "Preemption pays when servers are short, in simulation",
     "In a system short of servers preemption pays: with the four VM types, the two smaller of priority 0, it raises "
     "the reward of dynamic reservation above that without, and above power of two choices (300 servers, full: 600; the "
     "same jobs). For every refused job with priority the log has the stops of Section 7.2: priority 0, smallest first, "
@@ -448,6 +452,7 @@ def spike_runs(name: str, service: int, lists: Sequence[JobList], **setting: Any
 
 @claim(
     "figure-6-spike",
+    "Service times decide whether preemption pays after spikes",
     "A spike of priority 0 is followed by one of priority 1, on 100 servers (spikes, sizes 1/16 and 1/8, rewards 1 "
     "and 8, and service times are ours). Where jobs last ten times as long as a spike, dynamic reservation with "
     "preemption earns more than without and than power of two choices in the time after. Where they last fifty times "

@@ -91,6 +91,7 @@ def _away(model: Reservation, jobs: np.ndarray, masses: dict[Configuration, floa
 
 @claim(
     "theorem-6.1",
+    "Computed fluid paths reach the greedy assignment",
     "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
     "instances with unequal service rates, from the empty system and from random states, to 1e-6 in jobs and "
     "effective configurations.",
@@ -127,6 +128,7 @@ def _of_lemma_5_9(seed: int, eps: float = EPS, load: Fraction = Fraction(1, 8)) 
 
 @claim(
     "lemma-5.9",
+    "Computed fluid paths soon fall to the workload",
     "y_j <= rho_j + eps for all types after the time max_j log(K / eps) / mu_j, eps = 1/1000: random instances at an "
     "eighth of their workload, from servers full of jobs and from random states.",
     source="Lemma 5.9",
@@ -185,6 +187,7 @@ def _off_equation_40(
 
 @claim(
     "prop-5.10",
+    "On computed paths, configurations follow their driving type",
     "Along computed paths of random instances from the empty system, outside of mixed regimes: a followed "
     "configuration that a type drives moves with it, sum_l k_j x_l' = lambda_j - mu_j y_j (equation (40)), where "
     "neither it nor one before it has servers to spare.",
@@ -215,6 +218,7 @@ WORST_OF_FOUR = four_types().workload
 
 @claim(
     "section-7-path",
+    "The four VM types' path reaches greedy reward",
     "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
     "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
     source="Section 7",
@@ -372,6 +376,7 @@ def _moments_of_path(instance: Instance, model: Reservation, start: State | None
 
 @claim(
     "equations-24-28",
+    "Equations (24)-(28) hold along computed fluid paths",
     "Along computed fluid paths: the first i greedy configurations have no more slots of any type than there are jobs "
     "(24); while empty servers are left, slots of each type grow as fast as jobs arrive and depart (25b); where none "
     "are left and i* < C^(g), no type of the next configuration is tight, as i* is defined by (26)-(27), and the "
@@ -411,6 +416,7 @@ def equations_24_28(instances: int = 6, *, departures: float = 1.0, extra: float
 
 @claim(
     "prop-5.10-p2",
+    "Configuration i*+1 gains servers on computed paths",
     "(41): along computed fluid paths without empty servers, let i* + 1 be the first greedy configuration that "
     "follows no tight type in the sense of (40) (Definition 5.7 of i* is lost). Where it comes before the last "
     "configuration of the greedy assignment, it gains servers at all moments in the inner four fifths of each regime "
@@ -438,6 +444,7 @@ def proposition_5_10_p2(instances: int = 6, *, ahead: int = 1, departures: float
 
 @claim(
     "prop-5.10-p3",
+    "Computed paths satisfy (P.3) for the last configuration",
     "(42): along computed fluid paths without empty servers on which all configurations before the last one of the "
     "greedy assignment follow a tight type, the last one does too, as in (40), or it gains what the others leave of "
     "the servers that empty: the effective servers of all of them together grow at a positive rate over what they "
@@ -508,6 +515,7 @@ def _rates_by_states(configurations: list[tuple[int, ...]], rates: np.ndarray, *
 
 @claim(
     "drain-rates",
+    "Fluid drain rates match exact chains, where tried",
     "Of the servers that drain, the one of highest rank gives a job for every departure: the rates at which the fluid "
     "path lets full servers of up to three configurations empty are those of the chain of their contents, state by "
     "state, on random configurations and departure rates (relative tolerance 1e-9), for up to 3,000 joint contents; "

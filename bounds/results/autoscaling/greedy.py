@@ -30,6 +30,7 @@ from theory.numbers import text, to_integers
 
 @claim(
     "introduction",
+    "One large VM earns 4, two small 6",
     "Types (0.6, 0.6), (0.7, 0.1), (0.1, 0.7) with rewards 4, 3, 3 on a server (1, 1): the best configuration that "
     "holds the first type earns 4, the best of all earns 6.",
     source="Section 1",
@@ -81,6 +82,7 @@ def _knapsack(space: Additive, rewards: Iterable[Fraction], types: Iterable[int]
 
 @claim(
     "definition-2.3",
+    "MaxReward solves an unbounded knapsack, on random instances",
     "MaxReward of every set of types is the first of all feasible configurations of these types in the order of "
     "Definition 2.2, and its reward is the value of an unbounded knapsack over all resources (Remark 1): random "
     "instances of up to four types and three resources, every set of types, by enumeration and by dynamic programming.",
@@ -133,6 +135,7 @@ def _two_resources(
 
 @claim(
     "prop-3.1",
+    "The greedy permutation exists and is unique",
     "Exactly one permutation satisfies conditions 1) and 2), the second with the clause that configuration i holds "
     "jobs of the later type; its formula is lost, and the clause may be in it. Beside the theorem, all permutations "
     "are tried on every instance of finite families (one resource: two and three types, all demands, rewards and "
@@ -194,6 +197,7 @@ def of_one_type(instance: Instance) -> list[Configuration]:
 
 @claim(
     "definition-3.4",
+    "Greedy configurations follow the list, on random instances",
     "There are at most 2^J greedy configurations, the global greedy configurations of every workload are among them, "
     "and their places in the list are increasing, the last being the empty configuration: random instances.",
     source="Definition 3.4",
@@ -256,6 +260,7 @@ def _more_work(instance: Instance, factor: Fraction) -> Instance:
 
 @claim(
     "prop-3.5",
+    "Integer greedy stays near its limit, where tried",
     "The servers of each stage of integer greedy placement on L servers differ from L times the global greedy "
     "assignment by at most (K+1)^(i-1) in stage i (Lemma B.1), a bound without L: for L of 10^4 + 3, 10^6 + 3 and "
     "10^8 + 3 on random instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job. Coq checked "
@@ -295,6 +300,7 @@ def proposition_3_5(
 
 @claim(
     "corollary-3.6",
+    "Integer greedy's ratio approaches its limit, where tried",
     "The reward of integer greedy placement over the optimum of the program on L servers tends to the ratio of the "
     "global greedy assignment: for L from 10^3 to 10^8 on random instances they differ by at most the bound of Lemma "
     "B.1, sum over stages of (K+1)^(i-1) U_i, over L U*.",

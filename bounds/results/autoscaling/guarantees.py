@@ -51,6 +51,7 @@ def _half_of_the_workload(instance: Instance) -> GreedyAssignment:
 
 @claim(
     "thm-3.7",
+    "Greedy keeps half of the optimum",
     "Greedy keeps at least half of every assignment, over any number of pools with down-closed sets of "
     "configurations. Beside the theorem, the inequalities (12)-(14) of the printed proof are evaluated exactly on "
     "random instances (up to four types and three resources).",
@@ -188,6 +189,7 @@ def _pieces_that_agree(instance: Instance, pieces: dict[str, Any], factor: int) 
 
 @claim(
     "def-3.8-two-types",
+    "Two types in one pool: greedy is monotone",
     "With one pool and two types greedy reward never falls when workload grows. In symbols, for best configurations "
     "(a, b), (a, 0) and (0, b): the gradient is nonnegative on every linear piece, and the pieces meet without a jump. "
     "The symbols are compared with the code at rational workloads in every piece of instances of each kind.",
@@ -221,6 +223,7 @@ def two_types_are_monotone(*, best_is_best: bool = True, factor: int = 1) -> Out
 
 @claim(
     "def-3.8-three-types",
+    "More work can lower greedy reward: three types",
     "With three types the property can fail: configurations (0,1,1), (0,4,0), (1,2,0) and below, rewards (8,3,10); "
     "adding type-1 workload to (0, 1/2, 2) lowers greedy reward.",
     source="Definition 3.8",
@@ -270,6 +273,7 @@ def _one_stage_fewer(stages: int) -> Fraction:
 
 @claim(
     "thm-3.9",
+    "Greedy keeps 1-(1-1/J)^J of the optimum",
     "Greedy keeps 1 - (1 - 1/J)^J of every assignment of J types, with the monotone greedy property or without it; "
     "that this is more than 1 - 1/e is decided in prop-3.10. Beside the theorem, for workloads that fit the servers "
     "exactly (random ones, and the tight family of three types): (15)-(16) hold and the ratio is at least 1 - (1 - "
@@ -322,6 +326,7 @@ def _reduced(instances: Sequence[Instance], share: Fraction) -> tuple[int, int]:
 
 @claim(
     "reduction-3.9",
+    "The proof steps (17)-(18) hold on random instances",
     "The steps of the proof of Theorem 3.9, exactly, on random exact fits: U_i = xi_i + sum over l >= i of z^(l) U_l "
     "with xi_i >= 0 (17), and U* - U^(g) <= U* prod (1 - x_i) <= U* (1 - 1/n)^n (18). The reduction to exact fits, on "
     "random instances of two types, which are monotone: the workload rho' that the optimum serves has the same "
@@ -420,6 +425,7 @@ def power_tends_to_e() -> bool:
 
 @claim(
     "prop-3.10",
+    "One family attains 1-(1-1/J)^J for every J",
     "The family with generators J e_j and (1,..,1,J), rewards J^(J-j) (J-1)^(j-1) and workload (1,..,1,J) has ratio "
     "exactly 1 - (1 - 1/J)^J for every J >= 2. Beside the theorem, identities in symbolic J, which decide as well that "
     "the ratio decreases to 1 - 1/e, and the code for J = 2..8.",

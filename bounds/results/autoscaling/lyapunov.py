@@ -33,6 +33,7 @@ SEED = 645
 
 @claim(
     "prop-6.2",
+    "Only the greedy assignment maximises (45), on samples",
     "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
     "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
     source="Proposition 6.2",
@@ -115,6 +116,7 @@ def _paths(seed: int, instances: int, lifetimes: float) -> list[tuple[Reservatio
 
 @claim(
     "prop-6.3",
+    "The Lyapunov function rises along computed fluid paths",
     "Along fluid paths on which no type has more jobs than its workload, from three starts of random instances: the "
     "Lyapunov function never falls, rises strictly from each point that is not in the limit set to the next, and ends "
     "at its maximum over all assignments, sum of Z_i x_i of the greedy assignment. (Effective servers within 1e-6 of "
@@ -180,6 +182,7 @@ def _scaled_state(state: Any, servers: int) -> State:
 
 @claim(
     "lemma-6.4",
+    "The Lyapunov function rises in four simulated systems",
     "Away from the limit set the Lyapunov function of simulated systems rises over short times: from servers full of "
     "a configuration that must go, 4,000 of them, it rises over a tenth of a mean service time in each of four "
     "systems, the mean over runs being positive. (The lemma's constants and (51) are lost; the length of time is "

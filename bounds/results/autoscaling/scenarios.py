@@ -88,6 +88,7 @@ def stored() -> list[dict[str, Any]]:
 
 @claim(
     "no-bad-scenario",
+    "No collection of Table 1 falls below 19/25",
     "Collections of Table 1 (three small and three large types that fit a server, listed by vCPU, then by memory) keep "
     "at least 19/25 of the optimum at every workload; the 6,580 that hold (64, 64) and one of (2, 32), (4, 64), (8, "
     "128) keep no more at their worst. A group of types answers for every collection within it. Decided at the full "

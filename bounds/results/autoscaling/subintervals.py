@@ -107,6 +107,7 @@ def _tied_state(instance: Instance, generator: np.random.Generator) -> tuple[lis
 
 @claim(
     "equations-33-38",
+    "Driving types solve (35)-(38) at random states",
     "The driving types of Section 5.3.1, exactly, at random states where several types are exhausted at once: the "
     "system (35) has one solution, no driving set comes twice, and where no type replaces another (36)-(37), w is the "
     "derivative of the global greedy assignment along the velocities of the jobs (38). With f(L) = sqrt(g log L) / L "
@@ -195,6 +196,7 @@ def tail_bound(mean: float, e: float, factor: float = 1.0) -> float:
 
 @claim(
     "lemma-f.1",
+    "Poisson tails stay below their bounds, where computed",
     "For Poisson variables of mean m from 1 to 10^5 and e from 0.05 to 2, tails beyond (1 + e) m are at most exp(-m "
     "e^2 psi(e) / 2), and below (1 - e) m at most exp(-m e^2 psi(-e) / 2) (exact tails in floats, within 1e-12). With "
     "m = c sqrt(g log L) and g = (log L)^1.5 these fall faster than any power of L, symbolically; f(L) is ours.",
@@ -279,6 +281,7 @@ def _seldom_exceeded(mean: float, risk: float) -> float:
 
 @claim(
     "lemma-f.2",
+    "Watched runs have bounded changes in short intervals",
     "Local derivatives are bounded: in watched runs on 300 servers from empty, cut into intervals of length f(L) "
     "(ours), every interval has at most a + d events, which two Poisson numbers exceed with probability 1e-6 in all: "
     "the arrivals, and the departures if no job were refused, at the rate that these have at the end of the run; "
@@ -347,6 +350,7 @@ def _freed(name: str, servers: int, until: float, runs: int, options: tuple[tupl
 
 @claim(
     "lemma-f.3",
+    "In four systems, unwanted servers empty as expected",
     "Servers that must go empty at a positive rate: from 2,000 servers full of k small jobs that the greedy assignment "
     "wants elsewhere, over a twentieth of a mean service time t, k departures empty a server and no small job comes, "
     "so 1 - exp(-mu t) of them go empty: the interval of the mean over runs holds this and lies above 17/20 of "
@@ -390,11 +394,12 @@ def lemma_f_3(
     return Outcome(f"rate a server: {'; '.join(shown)}; {runs} runs, {decisions}, seed {FRESH_SEED}", bool(good))
 
 
-def _lost(name: str, source: str, printed: str, reason: str) -> Check:
+def _lost(name: str, title: str, source: str, printed: str, reason: str) -> Check:
     """Register a statement that cannot be checked."""
 
     @claim(
         name,
+        title,
         "Nothing is checked.",
         source=source,
         printed=printed,
@@ -408,26 +413,35 @@ def _lost(name: str, source: str, printed: str, reason: str) -> Check:
 
 
 CONSTANTS = "its formula and the constants (87)-(90), in which it is stated, are lost; prop-5.10 is what it is for"
-LEMMAS_G = (
-    "a least fraction of servers has no effective configuration among the first i*",
-    "local derivatives are close to w of (35), (92), under (91)",
-    "bounds (93) of w",
-    "a bound (95) on what the first configurations change",
-)
+LEMMAS_G = {
+    "Lemma G.1, on free servers, is not checked": "a least fraction of servers has no effective configuration among "
+    "the first i*",
+    "Lemma G.2, on local derivatives, is not checked": "local derivatives are close to w of (35), (92), under (91)",
+    "Lemma G.3, bounds of w, is not checked": "bounds (93) of w",
+    "Lemma G.4, on first configurations, is not checked": "a bound (95) on what the first configurations change",
+}
 LOST = (
     *(
-        _lost(f"lemma-g.{n}", f"Lemma G.{n}", f"{what} (formulas and constants lost)", CONSTANTS)
-        for n, what in enumerate(LEMMAS_G, 1)
+        _lost(f"lemma-g.{n}", title, f"Lemma G.{n}", f"{what} (formulas and constants lost)", CONSTANTS)
+        for n, (title, what) in enumerate(LEMMAS_G.items(), 1)
     ),
     _lost(
         "lemma-i.1",
+        "Lemma I.1, on derivative inequalities, is not checked",
         "Lemma I.1",
         "an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants lost",
         "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for",
     ),
-    _lost("remark-3", "Remark 3", "lost: of the remark after Theorem 4.1 only its number is left", "the text is lost"),
+    _lost(
+        "remark-3",
+        "Remark 3 is lost, and not checked",
+        "Remark 3",
+        "lost: of the remark after Theorem 4.1 only its number is left",
+        "the text is lost",
+    ),
     _lost(
         "prop-5.10-claims",
+        "Claims 1 and 2 behind (40) are unchecked",
         "Proof of Proposition 5.10, Claims 1 and 2",
         "if ... for every i (lost) with probability (lost), then (40) holds with probability (lost), by induction",
         "hypotheses, probabilities and formula (40) are lost; prop-5.10, prop-5.10-p2 and -p3 check what they are for",

@@ -71,6 +71,7 @@ COMPARED = ("dra", "dra-preemption", "power-of-d")
 
 @claim(
     "figure-5-bound",
+    "No tried policy beats the program's bound",
     "On the completed tasks of the trace's first 84 minutes no policy earns more than the assignment program with the "
     "jobs of a lossless system: dynamic reservation with and without preemption and power of two choices (full: and "
     "first-fit) on 50 to 800 servers (reward factors 1, 2, 4 are ours).",
@@ -102,6 +103,7 @@ def figure_5_bound(
 
 @claim(
     "figure-5-order",
+    "Preemption does not always pay on the trace",
     "On the trace's first 84 minutes dynamic reservation with preemption earns more than without, and more than power "
     "of two choices, at every number of servers from overload to idle (50 to 1,200; the window, the reward factors 1, "
     "2, 4 and g(L) are ours).",
@@ -170,6 +172,7 @@ def figure_5_panels(servers: Sequence[int], runs: int, spans: int) -> Sequence[P
 
 @claim(
     "figure-6-window",
+    "Preemption can lose reward on Figure 5's window",
     "On the window of Figure 5 dynamic reservation with preemption earns more than without at every number of servers "
     "from 50 to 1,200, whether the job for which others are stopped is lost or served. One path, no chance; 0.6 % of "
     "the load can be stopped there. Full: with reward factors 1, 10, 100 of the priority classes too.",

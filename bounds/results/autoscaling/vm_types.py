@@ -52,6 +52,7 @@ def _first_configuration(solution: Solution) -> Fraction:
 
 @claim(
     "table-1",
+    "Greedy averages at least 0.9 on Table 1",
     "Over random collections of Table 1 (workload uniform in quarters on [0, 10]: its range is lost in our text) the "
     "mean ratio is at least 0.9, with an error of at most 1e-6.",
     source="Table 1",
@@ -190,6 +191,7 @@ def _by_other_means(workload: tuple[Fraction, ...]) -> list[tuple[Fraction, bool
 
 @claim(
     "figure-2",
+    "Greedy is optimal outside Figure 2's critical points",
     "For the four VM types at their worst workload (ours; the paper's is lost), scaled: greedy equals the optimum up "
     "to the first critical point 1 / sum(z) and from the second, 1 / z_1, on. Both curves are compared at every "
     "breakpoint with a greedy run and a linear program (in floats, 1e-9) that share no code with them.",
@@ -220,6 +222,7 @@ def figure_2(workload: tuple[Fraction, ...] = WORST, *, moved: Fraction = Fracti
 
 @claim(
     "figure-2-between",
+    "Greedy is optimal somewhere between the critical points",
     "Between the two critical points greedy is nowhere optimal in the paper's example. Its workload is lost; for its "
     "four VM types at their worst workload greedy is optimal on a whole stretch before the second critical point.",
     source="Figure 2",

@@ -93,6 +93,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 
 @claim(
     "algorithm-1-as-printed",
+    "Our Algorithm 1 matches its transcription, where tried",
     "On 40 random systems of two to five servers packproof's Algorithm 1 starts the same jobs at the same times on the "
     "same servers as a direct transcription of Algorithm 1 in lists, with all configurations: beta = 1/2 and 7/8 with "
     "the exact, the single-type and the greedy oracle, and with the customisations of Section 6. Where the text says "

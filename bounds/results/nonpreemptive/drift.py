@@ -41,6 +41,7 @@ from theory.region.worst_case import worst_weights
 
 @claim(
     "lemma-4.3",
+    "Max-weight drift fails for light servers",
     "In every state A V <= sum_j Q_j (rho_j - sum over active servers of k_j) + B_2. One server of 6, jobs of 4 and 1, "
     "beta = 7/8: it begins for 10 large jobs and a small one with (1, 2), the only heaviest configuration. With n >= 3 "
     "small jobs that wait, before any departure, it is active and too light for (5), so its next departure stalls it "
@@ -107,6 +108,7 @@ def _interval_drift(
 
 @claim(
     "prop-4.5",
+    "V falls from large queues in tried systems",
     "Inside r beta of the region V falls over an interval from large queues, tried where every type fits every "
     "server, which Lemma 4.1 needs, and in one pool: EC2 types on three servers, 97% of r beta of the boundary, beta "
     "= 7/8 r; exact, single-type and greedy oracles, the last two with the r that is proven for them (1/3 of Lemma "
@@ -190,6 +192,7 @@ def _escape_in_plain_distance(instance: Instance) -> NDArray[np.float64]:
 
 @claim(
     "supportable",
+    "Tried fluid queues drain only inside the region",
     "The fluid queues of max-weight drain from any start just if the workload is strictly inside the region: random "
     "instances at exact traffic intensity 0.98 and 1.02, where they run away at the exact distance to the region in "
     "sqrt(sum mu_j x_j^2), from empty along a straight line and from anywhere within |q(0)| of it.",
@@ -236,6 +239,7 @@ def supportable(
 
 @claim(
     "theorem-3.1",
+    "Random fluid models drain inside r beta C",
     "The fluid model behind the theorem, on random servers of one pool that every type fits, which Lemma 4.1 needs: "
     "inside r beta of the region, for every oracle with its proven r and beta = 7/8 r, any configurations that (5) "
     "lets stay make V fall, exactly at random queues, by (r beta - z) of the greatest weight at least, so |q| by (r "
@@ -336,6 +340,7 @@ def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMov
 
 @claim(
     "lemma-4.1",
+    "Active servers stall early where types never fit",
     "There is a C > 0 such that a server stays active while the queues move by less than C ||Q||. Not where a type "
     "fits no server of a kind: servers of 1 and of 2, jobs of 1, 1 and 2, n of the last waiting. The server of 1 "
     "begins for one job of the first type; one job of each type more makes it too light for (5), and it stalls when "
@@ -370,6 +375,7 @@ def _stalls_after_four(system: Algorithm1, long: int) -> bool:
 
 @claim(
     "lemma-4.1-every-type-fits",
+    "Lemma 4.1 holds where every type fits, sampled",
     "Lemma 4.1 with a hypothesis that the paper does not have, servers that every type fits, and in max norms: there "
     "is a C > 0 such that the server stays active while max A + max D < C max Q. The exact greatest C of random "
     "servers by linear programs, for any configuration that meets (4), is attained, and at least (r - beta) / K; in "
@@ -444,6 +450,7 @@ def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
 
 @claim(
     "lemma-4.1-angle",
+    "The angle (10) does not keep configurations heavy",
     "A configuration stays as heavy as (9) asks while ||A - D|| < sin(x) ||Q||, x the least angle (10) between its "
     "hyperplane and a rival's, (11): servers that hold one job of any of three types, beta = 1/2, Q = (n, n, n). The "
     "angle is the distance in a plane only. This does not refute C = C_a / sqrt(J); lemma-4.1-constant does.",
@@ -468,6 +475,7 @@ def lemma_4_1_angle(types: int = 3, beta: Fraction = Fraction(1, 2)) -> Outcome:
 
 @claim(
     "lemma-4.1-constant",
+    "The printed constant C_a/sqrt(J) is too large",
     "A server stays active while max A + max D < C ||Q||, C the sine of the least angle (10) to a rival that is not "
     "parallel, divided by sqrt(J): server of 7, jobs of 3, 1 and 7, beta = 19/20, configuration (2, 1, 0) of greatest "
     "weight at Q = (3/7, 1/7, 1), after arrivals of type 2 alone; and Algorithm 1 from Q = (6001, 2000, 14000), where "

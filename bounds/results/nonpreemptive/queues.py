@@ -31,6 +31,7 @@ INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs;
 
 @claim(
     "example-1-queues",
+    "M14's queue grows where Algorithm 1's is settled",
     "One server of 6, jobs of 4 and 1, workload 0.89 (1/2, 4): the queue grows under max-weight at local refresh "
     "times, in both readings (choosing anew while the server is empty, or once when it becomes empty), by 3.56 - 2 = "
     "1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth of "
@@ -75,6 +76,7 @@ def example_1_queues(
 
 @claim(
     "example-2-queues",
+    "G16 queues more than five times Algorithm 1's",
     "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling "
     "is more than five times that of Algorithm 1.",
     source="Example 2, Figure 4",
@@ -113,6 +115,7 @@ TAKEN: tuple[tuple[int, ...], ...] = ((1, 2), (0, 6))
 
 @claim(
     "figure-3",
+    "Algorithm 1 draws a sawtooth in Example 1",
     "The sawtooth of Algorithm 1 in Figure 3, whose curve is lost: Example 1 at intensity 0.89 with the options of "
     "Section 7, from 60 large and 40 small jobs that wait. While the server is active with (1, 2) the total queue "
     "grows, and with (0, 6) it falls, so it turns where the configuration is reset. That the queue of M14 goes to "
@@ -247,6 +250,7 @@ def _runs_of_figure_5(intensity: Fraction, servers: int, law: Law, events: float
 
 @claim(
     "figure-5",
+    "More servers help Algorithm 1 and hurt G16",
     "Types of Table 1, intensity 0.89, Poisson arrivals (full: and log-normal): from 20 to 200 servers the queue of "
     "Algorithm 1 falls and that of randomized sampling grows; at 200 servers sampling's is larger than both others' "
     "together. Whether the queue of max-weight at local refresh times (M14) falls is not decided: on 20 servers it "
@@ -287,6 +291,7 @@ def figure_5(
 
 @claim(
     "figure-6",
+    "G16 suffers at 0.8, M14 at 0.95",
     "Types of Table 1 on 20 servers, beta 0.98, Poisson arrivals (full: and log-normal), intensities 0.8 and 0.95: "
     "randomized sampling has the largest queue at 0.8 (log-normal: larger than Algorithm 1's); at 0.95, where 200 jobs "
     "of each type wait at the beginning (full: and from empty queues), the queue grows under max-weight at local "

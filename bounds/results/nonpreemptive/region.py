@@ -40,6 +40,7 @@ def _servers(count: int, seed: int) -> list[Instance]:
 
 @claim(
     "region-2",
+    "Equation (2) must include the empty configuration",
     "The supportable workloads are the interior of C as (2) prints it, with conv of the configurations other than the "
     "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has at "
     "least one job, so every point of that hull has at least one job; the empty configuration must belong to it. "
@@ -67,6 +68,7 @@ def region_2(
 
 @claim(
     "maximal-same-hull",
+    "Maximal configurations can have a smaller hull",
     "The set of maximal configurations has the same convex hull as the set of all: sizes 4 and 1 on capacity 6. Its "
     "hull is the segment from (1, 2) to (0, 6), which misses (1, 0). True is that it has the same greatest weights.",
     source="Section 6.1",
@@ -90,6 +92,7 @@ def maximal_same_hull(*, sign: int = 1) -> Outcome:
 
 @claim(
     "max-weight",
+    "Both searches find the greatest weight, on samples",
     "Both ways of Section 6.1 find the greatest weight: the search of maximal configurations, and the recursion "
     "G[u] = max_j G[u - w_j] + Q_j written out as printed, on random servers and queues.",
     source="Section 6.1",
@@ -143,6 +146,7 @@ def _without_resources(space: Additive) -> Fraction:
 
 @claim(
     "lemma-6.1",
+    "A single type keeps N/(R(N+1)) of the weight",
     "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight. Beside the theorem, the "
     "exact infimum over all weights for it, for the greedy rule by relative value and for its refinement, on random "
     "servers of up to three resources, each replayed at weights that come near to it and at random ones.",
@@ -188,6 +192,7 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
 
 @claim(
     "refinement-same-guarantee",
+    "Filling residual capacity does not improve the guarantee",
     "Filling the residual capacity does not change the guarantee of the greedy rule by relative value: its infimum "
     "comes as near to N / (R (N + 1)) as one likes, on servers with R resources of c units and types that take "
     "c / (N + 1) + 1 of all of them, or c / (N + 1) of one: N (1 + (N + 1) / c) / (R (N + 1)) exactly.",
@@ -223,6 +228,7 @@ def _with_one_fewer(instance: Instance) -> Instance:
 
 @claim(
     "corollary-6.2",
+    "Single-type configurations keep r of the region",
     "The region of the single-type configurations holds r C for the r of Lemma 6.1: the largest f with f C inside it "
     "is the worst ratio of the rule, which Lemma 6.1 bounds. Beside the proof, f is computed exactly, with the "
     "direction in which nothing more fits, on random servers; over several pools f is at least the least of theirs.",
@@ -281,6 +287,7 @@ def hulls() -> Sequence[Panel]:
 
 @claim(
     "example-1",
+    "Workload (1/2, 4) lies on Example 1's boundary",
     "Example 1, sizes 4 and 1 on capacity 6: (1/2, 4) is on the boundary of the region, as the average of (1, 2) and "
     "(0, 6); 0.89 of it is supportable; while the server keeps (1, 2), the small jobs arrive faster than they leave.",
     source="Example 1",
@@ -306,6 +313,7 @@ def example_1(intensity: Fraction = Fraction(89, 100), capacity: int = 6) -> Out
 
 @claim(
     "example-2",
+    "Example 2 has traffic intensity 0.89",
     "Example 2, one server each of 1, 2, 4 and 8 units and jobs of 1, 2, 4 and 8 in equal numbers: at load 0.89 the "
     "traffic intensity is 0.89, and at load 1 every job type fills its server.",
     source="Example 2",
@@ -338,6 +346,7 @@ def example_2(
 
 @claim(
     "table-1",
+    "Table 1's rates have traffic intensity exactly 1",
     "The EC2 types of Table 1: the rates [2/3, 11/3, 2/3] to which arrivals are proportional are themselves on the "
     "boundary, of traffic intensity exactly 1, an average of maximal configurations; facets certified.",
     source="Table 1",

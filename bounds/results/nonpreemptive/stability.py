@@ -136,6 +136,7 @@ def _laws(variations: tuple[float, ...]) -> tuple[Law, ...]:
 
 @claim(
     "theorem-3.1-queues",
+    "Algorithm 1 drains queues in two simulated systems",
     "Algorithm 1 at work, r = 1 and beta = 7/8, at 0.97 beta of the boundary: from thousands of waiting jobs the queue "
     "falls to less than half, on one server with Example 1's types and on three servers with Table 1's. Every type "
     "arrives and fits every server.",
@@ -158,6 +159,7 @@ def theorem_3_1_queues(
 
 @claim(
     "corollary-5.2",
+    "Two systems drain under hyper-exponential service, simulated",
     "Theorem 3.1 with hyper-exponential service of squared coefficient of variation 4 (full: 12 too): the same two "
     "systems at 0.97 beta of the boundary, r = 1, beta = 7/8, whose queues fall to less than half.",
     source="Corollary 5.2",
@@ -180,6 +182,7 @@ def corollary_5_2(
 
 @claim(
     "corollary-5.3",
+    "Two systems drain with batches of jobs, simulated",
     "Theorem 3.1 with requests for vectors of jobs: (2, 4) or (0, 12) jobs of the types of Example 1, (4, 1, 0) or "
     "(0, 21, 4) of Table 1, equally likely, at 0.97 beta of the boundary by the workload (27), r = 1, beta = 7/8: the "
     "queues of both systems fall to less than half, with exponential service and (Section 5.2, last paragraph) with "
@@ -204,6 +207,7 @@ def corollary_5_3(
 
 @claim(
     "corollary-6.2-queues",
+    "Two systems drain with single-type configurations, simulated",
     "Algorithm 1 with configurations of a single type and beta = 7/8, at 0.97 beta of the boundary of their region: "
     "Example 1 (6/7 of the boundary of C) and Table 1 (5/7 of it; so 0.606 of C, where Theorem 3.1 with the r = 1/3 "
     "of Lemma 6.1, for two resources that bind, and beta < r gives less than 1/9). The queues fall to less than half, "
@@ -246,6 +250,7 @@ BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)
 
 @claim(
     "corollary-6.3",
+    "Two systems drain with beta rising with queues",
     "beta of (29), 9/10 (p + (1 - p) tanh(z sum Q)) with p = -0.05 and z = 0.005, which is below 0 for empty queues: "
     "the same two systems at 0.97 x 0.9 of the boundary, r = 1, whose queues fall to less than half.",
     source="Corollary 6.3",
@@ -332,6 +337,7 @@ SYSTEMS: tuple[System, ...] = (("Example 1", example_1, 1, 4000.0), ("Table 1", 
 
 @claim(
     "remark-1",
+    "Larger beta raises delay and throughput, in simulation",
     "Remark 1, on two systems. Delay: at intensity 0.7 the mean queue, and so the mean delay by Little's law, grows "
     "with beta = 1/2, 3/4, 19/20, on one server with Example 1's types and on 20 with Table 1's. Throughput: at 0.97 x "
     "7/8 of the boundary of Example 1 the long queue falls to less than half with beta = 19/20, and grows with 1/4.",
@@ -383,6 +389,7 @@ def remark_1(
 
 @claim(
     "remark-2",
+    "All servers are rarely empty at once",
     "Global refresh times, at which all servers are empty, are rare where there are many servers. A job stays for its "
     "service at least, so there are at least as many jobs as in a system where none waits, and the fraction of time "
     "in which all servers are empty is at most exp(-L sum_j rho_j). Max-weight at refresh times on 1 to 4 servers of "
@@ -452,6 +459,7 @@ LOADS = (Fraction(7, 10), Fraction(85, 100))
 
 @claim(
     "section-6.3",
+    "Renewing stalled servers early shortens queues, in simulation",
     "A stalled server that renews as soon as its jobs are a subset of the configuration of greatest weight: the mean "
     "queue is shorter than where it waits until it is empty, beta = 19/20, intensities 0.7 and 0.85, one server with "
     "Example 1's types and 20 with Table 1's.",
@@ -474,6 +482,7 @@ def section_6_3(
 
 @claim(
     "section-6.4",
+    "Limiting stalled servers shortens queues, in simulation",
     "q(s) = (1 - s) 1(s < 1/10), which lets no server stall where a tenth is stalled: the mean queue is shorter than "
     "without q, beta = 19/20, intensities 0.7 and 0.85, 20 servers with Table 1's types.",
     source="Section 6.4",
@@ -533,6 +542,7 @@ def effect_of_options() -> Sequence[Panel]:
 
 @claim(
     "section-6.4-limit",
+    "Stalled servers can exceed the hard limit p",
     "q(x) = 1(x < p) keeps the fraction of stalled servers at p at most. It does not: the server that stalls is not "
     "counted when it decides, so the fraction exceeds p, by less than 1 / L. On a path of Algorithm 1, 25 servers, "
     "p = 1/10, types and load of Example 1 at 0.89, the greatest fraction is 3/25.",

@@ -25,6 +25,7 @@ OPPOSITE, INDEPENDENT = ((0, 1), (1, 0)), ((0, 0), (0, 1), (1, 0), (1, 1))
 
 @claim(
     "proposition-4.2",
+    "Two steps of (32) in the proof fail",
     "Two steps of (32) in the proof. (a) P(X + Y < C) >= P(X < C/2) P(Y < C/2): not for dependent numbers such as A "
     "and D; a fair coin X, Y = 1 - X and C = 1 give 0 and 1/4. (c) Markov's inequality with at most K_max mu_j N T "
     "jobs that leave the queue: all L servers start jobs; two servers of one slot start twice as many, 20 on average "
@@ -63,6 +64,7 @@ def proposition_4_2(
 
 @claim(
     "proposition-4.2-event",
+    "Stalls are few and short in one simulation",
     "What the proposition says, P(E) > 1 - eps for eps = 1/2, where every type fits every server: two servers with "
     "Example 1's types, which hold a configuration that is too light when the queue is 20,000 jobs of the small type "
     "long. In N T = 8 mean service times each server stalls at most once, for at most M T = 4 of them, with a "
@@ -126,6 +128,7 @@ def _stalls(
 
 @claim(
     "lemma-4.4",
+    "The proof's (41) overlooks empty active servers",
     "The bound (41) in the proof takes departures from an active server at a rate of at least min mu. It overlooks an "
     "active server that is empty. A server of one job of either type, mu = 1, arrival rates 1/1000 and 1/2, beta = "
     "1/2: it begins for a job of the first type, which ends while no job waits; then 80 jobs of the second type come "
@@ -180,6 +183,7 @@ def lemma_4_4(
 
 @claim(
     "equations-19-22",
+    "Equations (19)-(22) have wrong signs",
     "(22) makes every C_j of (21) negative, and by (20) V falls. C_j < 0 just if N > L M (1 - rho_j / v_j), an "
     "identity in symbols, where (22) prints -1 - rho_j / v_j: with L = M = T = 1, rho = 1, v = -1/2, N = 2 is enough "
     "for (22), and C_j = 1/2. (19) and (20) have V(t_0) - V(t_f) on the left, which would make V rise from long "
@@ -291,6 +295,7 @@ def _constants(system: Algorithm1) -> tuple[Fraction, Fraction]:
 
 @claim(
     "lemma-5.1",
+    "Drift with service classes fails for light servers",
     "The generator of (24), with classes of service, is at most sum_j Q_j (rho_j - sum over active servers of k_j) + "
     "B_h where no server is stalled. As for Lemma 4.3: one server of 6, jobs of 4 and 1, beta = 7/8, two classes of "
     "rates 2 and 2/3, equally likely. It begins for 10 large jobs and a small one, and holds (1, 2), all of the first "
@@ -324,6 +329,7 @@ def lemma_5_1(arrivals: int = 40, beta: Fraction = BETA) -> Outcome:
 
 @claim(
     "lemma-5.1-serving",
+    "Lemma 5.1 holds for servers heavy enough, sampled",
     "Lemma 5.1 with I_l = 1 only for servers that are active and not too light for (5), with C_h and B_h as in its "
     "proof, term by term: the factor of every queue that is not empty in the exact generator of (24), and what is left "
     "against B_h, in simulated states of two servers with Example 1's types, queues to 100,000, random classes of the "

@@ -99,6 +99,7 @@ def _clumps_of_two_kinds() -> Clumps:
 
 @claim(
     "gain-by-capacity",
+    "The second moment gains less at 720 cores",
     "At equal SLA and equal load a core the second-moment policy gains less over the zeroth on a larger cluster: two "
     "kinds of deployments, SLA 5 %, 90 and 720 cores (in full 5,760 too, and from 90 cores on the gain falls at "
     "least like the inverse root of the capacity). At each capacity the gain is less than the bound for all policies "
@@ -157,6 +158,7 @@ def _welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
 
 @claim(
     "blind-reserve",
+    "Blind admission refuses at most the Poisson share",
     "A policy that admits each arrival with the same probability refuses at most the share of scale-outs that find no "
     "free cores by the compound Poisson law, where each sees the law of all other deployments beside its own: two "
     "kinds of deployments on 180 cores at a law of about 10 %, 300 worlds (3,000 in full), and 30 more for the law. If "
@@ -255,6 +257,7 @@ FILLING = AdmissionCluster(300, 0.075, STAND_IN)
 
 @claim(
     "pathwise-bound",
+    "No tried policy uses more than unrefused cores",
     "In no world does a policy use more than the cores that are active if no request is ever refused, cut off at the "
     "capacity: five policies in 6 worlds (40 in full) of 300 cores, a quarter of a year. The bound is the integral "
     "over the world's own events, by sums that share no code with the event loop, to 1e-9. What is used where every "
@@ -335,6 +338,7 @@ def _best_threshold(space: Space, sla: float) -> float:
 
 @claim(
     "small-optimum",
+    "The linear program finds a small cluster's optimum",
     "The best policy of a small cluster of known kinds lies between the policy that the linear program gives, solved "
     "by its own chain, and the dual bound for all policies: on 3 cores and at most 2 deployments, SLA of 0.3 and 0.6, "
     "both are within 1e-6 of the best mixture of two of all policies that accept or refuse for certain, listed.",
@@ -367,6 +371,7 @@ HIDDEN = AdmissionCluster(4, 1.0, (Kind(0.5, 0.5, 0.2, 1.0, 1), Kind(0.5, 0.5, 1
 
 @claim(
     "hidden-bounds",
+    "Bounds enclose the best policy that learns kinds",
     "Where two kinds look alike, the best policy that must learn them lies between a policy with a finite memory and "
     "the bound of an oracle: 4 cores, at most 2 deployments, SLA 10 %, 5 and 7 beliefs. The bounds enclose each other "
     "for both grids; the upper one is below what a policy that sees kinds can do, and no threshold of the three "

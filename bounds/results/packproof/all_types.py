@@ -107,6 +107,7 @@ def _least_of_members() -> Fraction:
 
 @claim(
     "one-resource-all-types",
+    "Greedy on one resource keeps at least 0.696590",
     "With one additive resource, equal servers and job types each of which fits a server, greedy keeps at least "
     "0.696590 of the optimum, whatever the number of types. In the proof the identities are decided in symbols, and "
     "the last step is a table in integers, rounded to the safe side. Beside it, no random and no extreme single step "

@@ -73,6 +73,7 @@ def drift(intensity: Fraction, servers: int) -> float:
 
 @claim(
     "bf-js-nine-elevenths",
+    "With one-slot service BF-J/S supports at most 9/11",
     "With service of one slot BF-J/S supports no more than 9/11 of the maximum workload on many servers: jobs of 31, "
     "17, 16 and 13 on servers of 60 in the ratio 1 : 1 : 1 : 2, Poisson arrivals. For every traffic intensity z > 9/11 "
     "there is an L_0 such that on L >= L_0 servers the number of jobs tends to infinity with probability 1; L_0 = 430 "
@@ -138,6 +139,7 @@ def _starts_over_the_bound(rule: str, instance: Instance, weights: Sequence[Frac
 
 @claim(
     "bf-js-both-sides",
+    "BF-J/S grows at 0.84 and not at 0.79",
     "The instance of bf-js-nine-elevenths in simulation, 1,000 servers (full: 20,000): at z = 0.84 the queue grows, "
     "and by at least three quarters of the proof's bound for the waiting weight, if all that waits are jobs of 13; at "
     "z = 0.79 it is settled, which grows by less than a hundredth of that.",

@@ -127,6 +127,7 @@ def attained(most: int) -> bool:
 
 @claim(
     "bf-js-nine-elevenths-exact",
+    "With one-slot service BF-J/S supports exactly 9/11",
     "With service of one slot 9/11 is the exact share of the maximum workload that BF-J/S supports on many servers, "
     "for finitely many sizes. In a slot jobs end, come, and start, in this order; the numbers of jobs of each size "
     "that come are independent Poisson numbers of means L times a vector of traffic intensity z. For every such vector "
@@ -194,6 +195,7 @@ SIMULATED_SEED = 20261201
 
 @claim(
     "bf-js-nine-elevenths-simulated",
+    "BF-J/S grows at 0.84, falls at 0.8, simulated",
     "Both sides of bf-js-nine-elevenths-exact in simulation, on 200 servers from a backlog of jobs of the smallest "
     "size that would fill 30 servers for each server: at intensity 0.8 the number of waiting jobs falls for the sizes "
     "31, 17, 16 and 13 and for four (full: 20) random laws of three to six sizes; at 0.84 it grows for the first.",

@@ -32,6 +32,7 @@ def random_explicit(generator: np.random.Generator) -> Instance:
 
 @claim(
     "always-1-1/e",
+    "Greedy keeps more than 1-1/e without monotonicity",
     "For every finite down-closed set of configurations greedy keeps 1 - prod(1 - x_i) >= 1 - (1 - 1/I)^I > 1 - 1/e of "
     "the optimum, x_i the fractions of its I stages; no monotone greedy property is needed. Beside the theorems, that "
     "1 - (1 - 1/I)^I falls to 1 - 1/e is decided in symbols, and the stage bounds over all configurations, and against "
@@ -127,6 +128,7 @@ def _stage_bound_is_dual(
 
 @claim(
     "tight",
+    "Additive resources attain 1-(1-1/J)^J for every J",
     "The constant 1 - (1 - 1/J)^J is attained with additive resources for every J >= 2, where ties go to more jobs of "
     "the first type (Definition 2.2). Beside the theorem, the proof by prices of resources is decided by identities "
     "in symbols, the instances of the code for J = 2..12 have its numbers, small ones are solved outright, and "

@@ -207,6 +207,7 @@ def _changed(
 
 @claim(
     "divisible-sizes",
+    "Divisible sizes gain nothing up to four types",
     "One resource, equal servers, sizes of which each divides the next. (1) The most reward of a server has a closed "
     "form (packproof.greedy.divisible_reward), and greedy is optimal where the largest size divides the capacity. (2) "
     "Divisible sizes gain nothing for up to four types: the infimum of what greedy keeps is 3/4, 17/24 and 235/336 "

@@ -82,6 +82,7 @@ def _level(
 
 @claim(
     "resource-division-exists",
+    "Under resource division a PS-DSF allocation exists",
     "Under resource division every cluster has a PS-DSF allocation: whatever the demands, weights and placement "
     "constraints, if every user may run somewhere. In the proof the division of one server is unique and continuous in "
     "the tasks that users have elsewhere, and Brouwer's theorem gives a fixed point of all servers. Beside it, on "

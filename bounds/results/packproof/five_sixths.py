@@ -210,6 +210,7 @@ def judged(trap: RowTrap, servers: Sequence[int]) -> Outcome:
 
 @claim(
     "vqs-bf-two-sizes",
+    "Two sizes limit VQS-BF to 6/7",
     "On any number L >= 1 of servers VQS-BF supports no more than 6/7 of the maximum workload where two sizes come, "
     "whatever the mean of geometric service. In a slot jobs end, come, and start, in this order. Jobs of 46 and 33 on "
     "servers of 120, Poisson arrivals, workloads z and 2 z for each server, so that the traffic intensity is z, any J "
@@ -239,6 +240,7 @@ def two_sizes(
 
 @claim(
     "vqs-bf-five-sixths",
+    "Three sizes limit VQS-BF to 5/6",
     "On any number L >= 1 of servers VQS-BF supports no more than 5/6 of the maximum workload, whatever the mean of "
     "geometric service. In a slot jobs end, come, and start, in this order. Jobs of 60, 40 and 21 on servers of 100, "
     "Poisson arrivals, workloads 4/5 z each for each server, so that the traffic intensity is z, any J >= 3, jobs end "
@@ -273,6 +275,7 @@ SEED = 20261128
 
 @claim(
     "vqs-bf-from-a-backlog",
+    "From a backlog VQS-BF grows at 0.88, simulated",
     "The instance of vqs-bf-five-sixths in simulation, from a backlog of 240, 160 and 80 jobs of 60, 40 and 21 for "
     "each server: at z = 0.88 the number of waiting jobs grows at a rate between 3/4 and 5/4 of the rate of the proof, "
     "0.096 mu L a slot, and at z = 0.8 it falls. On 2 servers with service of one slot, and on 10 servers with mu = "

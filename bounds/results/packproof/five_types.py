@@ -286,6 +286,7 @@ def most_lost_at_random(types: int, count: int, generator: np.random.Generator) 
 
 @claim(
     "one-resource-five-types",
+    "One resource: four types keep 235/336, five 571/819",
     "With one additive resource, equal servers and job types each of which fits a server, greedy keeps at least "
     "235/336 of the optimum for four types and 571/819 for five, and both are attained. In the proof the cases are "
     "decided by a search in integers, rounded to the safe side, the identities in symbols, and the other inequalities "
@@ -367,6 +368,7 @@ def _below_the_bound(types: int, instances: int, lost: Fraction, generator: np.r
 
 @claim(
     "one-resource-inserted",
+    "An inserted family keeps less than the first",
     "One resource, J >= 3 types, N = 2^(J-2): greedy keeps exactly 1 - N^2/(N^2 + 1) D/2 of the optimum of the family "
     "of `one_resource_inserted`, with D = 1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2, where ties "
     "go to more jobs of the first type (Definition 2.2). Beside the theorem: the code solves J = 3..7 (full: 9). From "

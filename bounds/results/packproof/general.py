@@ -89,6 +89,7 @@ def _small_rewards(p: int, m: int) -> Instance:
 
 @claim(
     "one-resource-general",
+    "The family's least limit is 0.69664, not attained",
     "One resource, p >= 1 halves, quarters, .., and m >= 1 small types: greedy keeps exactly the share of the theorem "
     "on `one_resource_member(p, m)`, which Coq checked. For every p the shares fall with m to a limit c(p) that no "
     "member attains, and c(5) = 0.6966399940587... is the least of all limits; so it is the infimum over the family, "

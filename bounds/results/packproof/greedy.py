@@ -31,6 +31,7 @@ from theory.numbers import text, total
 
 @claim(
     "worst-workload",
+    "In the paper's order greedy keeps exactly 449/515",
     "The exactly worst workload of the paper's four VM types: for each order in which types are listed, every order of "
     "exhaustion is one exact linear program. The order of the list matters, because ties go to types listed first: in "
     "the paper's order the least ratio is 449/515, attained at (48/13, 18/13, 3, 2) jobs per server of (1, 1), "
@@ -69,6 +70,7 @@ def exactly_worst(every: int = 1, memory: int = SERVER[1], *, listed_first: bool
 
 @claim(
     "worst-rewards",
+    "Worst rewards and workloads reach 3/4 and 101/136",
     "Workload and rewards together reach 3/4 for demands 5, 7 on 12 and 101/136 for 3, 1, 7 on 12, as infima "
     "attained to within 1e-6 off the ties, whatever the order of the types.",
     source="packproof",
@@ -94,6 +96,7 @@ def rewards_too(orders: int = 2, *, capacity: int = 12) -> Outcome:
 
 @claim(
     "pools",
+    "Joint greedy over pools keeps 1-(1-1/m)^m",
     "Ascending in all pools at once, greedy keeps 1 - prod(1 - x_i) of every assignment over any number of pools, x_i "
     "the fractions of its stages, and 1 - (1 - 1/m)^m for every m that is at least the number of stages or of types. "
     "Beside the theorem, guarantee and ratio are compared exactly on random instances of two and three pools.",
@@ -128,6 +131,7 @@ def three_pools() -> Sequence[Panel]:
 
 @claim(
     "sequential-pools",
+    "Filling pools in turn keeps half, no more",
     "Filling pools one after another, each by greedy on what is left, keeps at least half of every assignment, and no "
     "more on two pools with demands 2, 3 and capacities 3, 2. Beside the theorem, the worst over a family of two "
     "equal pools on one resource is searched exhaustively.",
@@ -178,6 +182,7 @@ def _one_unit_more(instance: Instance) -> Instance:
 
 @claim(
     "one-resource-family",
+    "A one-resource family's shares fall to 0.69665",
     "One resource, J >= 2 types, n = J - 1: greedy keeps exactly 1 - (2^-n + sum of 1/(2^k - 1), k = 2..n) / 2 of the "
     "optimum of the family of `one_resource_family`, where ties go to more jobs of the first type (Definition 2.2). "
     "Beside the theorem: the code solves J = 2..8; and the share falls with J, to a limit that exact sums enclose in "
@@ -215,6 +220,7 @@ def one_resource_share(most: int = 8, *, change: Callable[[Instance], Instance] 
 
 @claim(
     "one-resource-not-attained",
+    "One resource never attains 1-(1-1/J)^J beyond two types",
     "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
     "the optimum on every instance with a positive optimum: the bound is not attained. It is not the infimum "
     "either (`one-resource-three-types`, `one-resource-five-types`; more types: `one-resource-all-types`). Every "
@@ -281,6 +287,7 @@ ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
 
 @claim(
     "worst-by-size",
+    "Recorded worst instances by size have exact ratios",
     "For J = 2..6 job types and at most R = 1..4 resources, the least share of the optimum found is that of an "
     "instance on record; its ratio, greedy against optimum, is decided exactly. It is the bound 1 - (1 - 1/J)^J for "
     "(J, R) = (2, 1), (3, 2), (4, 3), (5, 4) and more resources, and larger elsewhere. Chains that would attain the "

@@ -30,6 +30,7 @@ SEED = 41
 
 @claim(
     "limit-1-1/e",
+    "On non-monotone instances the limit keeps over 1-1/e",
     "Without the monotone greedy property, too, the limit of dynamic reservation keeps over 1 - 1/e. Variations of an "
     "instance of three types, in each of which more workload means less greedy reward: the exactly worst ratios over "
     "all workloads are at least 19/27, in rationals; the fluid path from full servers, in floats, ends at that share "
@@ -81,6 +82,7 @@ def _end(instance: Instance, ratio: Fraction, until: float) -> float:
 
 @claim(
     "max-weight-rate",
+    "Max-weight drains at the distance to facets",
     "The largest delta with |q|' <= -delta under max-weight, |q|^2 = sum q_j^2 / mu_j, is the distance of the workload "
     "to the outer facets in sqrt(sum mu_j x_j^2), an exact root: queues drain by |q| / delta, at that time along the "
     "normal of the nearest facet, where no policy is faster. Where a linear function falls everywhere, decided by an "
@@ -125,6 +127,7 @@ def max_weight_rate(count: int = 25, *, factor: float = 1.0) -> Outcome:
 
 @claim(
     "generator-bound",
+    "Lemma 4.3 holds for servers heavy enough",
     "Lemma 4.3 with servers that are active and not too light for (5), and B_2 = (sum_j rho_j + most jobs on all "
     "servers) / 2, in every state, and no smaller B_2 does for all instances. Beside the proof, the exact generator is "
     "computed in simulated states of Algorithm 1 with unequal service rates, and the bound is attained.",

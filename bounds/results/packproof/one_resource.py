@@ -43,6 +43,7 @@ def most_lost(n: int, other: int) -> Fraction:
 
 @claim(
     "one-resource-three-types",
+    "Three types on one resource keep 17/24",
     "With one additive resource, equal servers and three job types, each of which fits a server, greedy keeps at least "
     "17/24 of the optimum, and 17/24 is attained. So the infimum is larger than 19/27, which it is with two resources. "
     "In the proof the identities are decided in symbols. Beside it, all pairs of up to 40 (full: 400) jobs alone of "

@@ -134,6 +134,7 @@ def _other_demands(m: int) -> Cluster:
 
 @claim(
     "algorithm-1-part-of-the-way",
+    "Every fixed step of Algorithm I can fail",
     "Let every server go a fixed part eta of its way in its turn of Algorithm I, or the whole allocation after each "
     "round. For every eta > 0 there is a cluster of two servers and three equal users with a PS-DSF allocation from "
     "which both lead away: a round multiplies a deviation by -l, and l grows without bound in the family. In turn, eta "

@@ -59,6 +59,7 @@ def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
 
 @claim(
     "lemma-6.1-constant",
+    "The exact constant of Lemma 6.1 is 1/(RT)",
     "The constant of Lemma 6.1 for the best configuration of a single type is 1/(R T), T = 1 + 1/(N+1) + "
     "1/((N+1)(N+2)) + ..., each denominator the one before times itself plus one, and no constant is larger: 0.5913/R "
     "for N = 1 where the lemma has 0.5/R. For every number R of resources, every N >= 1 and all servers with additive "

@@ -44,6 +44,7 @@ from theory.sharing.properties import pareto_optimality
 
 @claim(
     "algorithm-1-cycles",
+    "Algorithm I can enter a cycle",
     "Algorithm I (its step beta as rebuilt) need not converge: on three equal users, two servers and three resources "
     "it enters a cycle of two rounds from its own start, in exact arithmetic, though a PS-DSF allocation exists.",
     source="packproof",
@@ -73,6 +74,7 @@ def _tied() -> Cluster:
 
 @claim(
     "algorithm-1-endless",
+    "Algorithm I can converge without ending",
     "Where Algorithm I converges it need not end: two unit servers, one resource, three users. Serving both servers "
     "maps the third user's part b of the second to (1 + b)/4; from 1/2 it is 1/3 + 4^-k / 6 after k rounds.",
     source="packproof",
@@ -113,6 +115,7 @@ def rounds() -> Sequence[Panel]:
 
 @claim(
     "resource-division-not-unique",
+    "Under resource division PS-DSF is not unique",
     "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
     "that both satisfy Theorem 1 (that totals are unique under time division is proved at fisher-market).",
     source="packproof",
@@ -157,6 +160,7 @@ def _is_near(totals: NDArray[np.float64], allocation: Allocation) -> bool:
 
 @claim(
     "fisher-market",
+    "PS-DSF under time division is a Fisher equilibrium",
     "Where everybody can run somewhere, PS-DSF under time division is the equilibrium of a linear Fisher market: with "
     "server prices p_i = 1 / level, phi_n gamma_{n,i} / x_n <= p_i with equality where served, all time of usable "
     "servers is sold, and all money is spent. Beside the theorem, exactly for what the simplified algorithm finds on "
@@ -196,6 +200,7 @@ def fisher_market(
 
 @claim(
     "resource-division-not-pareto",
+    "Under resource division PS-DSF is not Pareto optimal",
     "PS-DSF under resource division is not Pareto optimal: smallest witness found, two servers, two resources, three "
     "users; and everybody can be short at once: on another cluster all could have 112/73 of their tasks.",
     source="packproof",
@@ -217,6 +222,7 @@ def not_pareto(*, mechanism: Callable[[Cluster], Allocation] = ps_dsf) -> Outcom
 
 @claim(
     "unfairness-without-bound",
+    "No constant bounds unfairness of TSF and C-DRFH",
     "No constant bounds how far below the bottleneck-fair share TSF and C-DRFH can leave a user: 2 / (2 + m) of it on "
     "two servers and two users, m the size of a server that neither can use.",
     source="packproof",
@@ -254,6 +260,7 @@ def unfair() -> Sequence[Panel]:
 
 @claim(
     "idle-resources",
+    "PS-DSF keeps 1/R of the greatest mean utilisation",
     "Where every server has each of R resources, PS-DSF under resource division keeps at least 1/R of the greatest "
     "mean utilisation over the usable servers, since Theorem 1 saturates a resource on each of them, and no more in "
     "general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible. Beside the theorems: the family, and "
@@ -313,6 +320,7 @@ def tangent_holds() -> bool:
 
 @claim(
     "price-of-fairness",
+    "PS-DSF under time division keeps (2sqrt(N)-1)/N",
     "With N users of equal weights PS-DSF under time division keeps at least (2 sqrt(N) - 1)/N of the greatest sum of "
     "parts, the part of a user being its tasks over what it could run alone on all servers. That is attained for every "
     "square N = k^2: k unit servers, one user tied to each, k^2 - k users who may use all. The bound is that of "

@@ -30,6 +30,7 @@ from theory.numbers import text
 
 @claim(
     "local-max-weight-no-share",
+    "M14 keeps no positive share of the region",
     "Max-weight at local refresh times (M14, with an exact oracle, in continuous time) keeps no positive share of the "
     "region. Of configurations of equal weight the one with more jobs of the first type is taken, as in Definition 2.2 "
     "of the auto-scaling paper. On servers of capacity N >= 5, Poisson arrivals and exponential service, jobs of 1 "
@@ -129,6 +130,7 @@ BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)  # sizes of
 
 @claim(
     "best-fit-traps",
+    "Three policies lose work below full intensity",
     "The least traffic intensities found at which policies of the high-throughput paper lose work. (a) Service of a "
     "fixed number of slots (outside Theorems 2 to 4, which need jobs to end with a positive probability in every "
     "slot), one server, departures one at a time: BF-J/S holds two jobs of 2 and one of 5 on 10 for ever while both "
@@ -249,6 +251,7 @@ def _least_of_two_sizes(rule: Policy, capacities: tuple[int, ...]) -> Fraction:
 
 @claim(
     "vqs-bf-tight",
+    "On one server VQS-BF supports at most 2/3",
     "On one server VQS-BF supports no more than 2/3 of the maximum workload, whatever the mean of geometric service: "
     "for one server Theorem 4 cannot be improved. In a slot jobs end, come, and start, in this order, so that "
     "configurations are chosen for the queues that jobs start from, as in (20). Any J >= 2, Poisson arrivals, sizes 1, "
@@ -338,6 +341,7 @@ def _blocked_in_slots(rule: str, units_left: int, mu: float, slots: int) -> str:
 
 @claim(
     "vqs-bf-several-servers",
+    "The one-server instance settles on several servers",
     "The instance of vqs-bf-tight that VQS-BF does not carry on one server is settled on 2, 5 and 20 servers: sizes 1, "
     "240 and 360 on 600, workloads 12, 0.72 and 0.72 for each server, service of one slot. On one server the waiting "
     "jobs of 240 and 360 grow, by 0.05 a slot at least; on several by less than a tenth of that for each server. "

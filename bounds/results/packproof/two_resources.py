@@ -151,6 +151,7 @@ def possible(resources: int, cap: Fraction = CAP) -> list[tuple[Sequence[int], .
 
 @claim(
     "four-types-two-resources",
+    "Four types on two resources keep over 106/155",
     "With four job types, equal servers and two additive resources greedy keeps more than 106/155 = 0.68387 of the "
     "optimum. So 175/256 = 0.68359, which it keeps with three resources, is not attained with two. In the proof the "
     "lengths of stages run over boxes in rationals, and linear programs in rationals decide that no two resources are "

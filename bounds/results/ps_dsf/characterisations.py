@@ -94,6 +94,7 @@ def _all_time(instance: Cluster, tasks: Tasks) -> bool:
 
 @claim(
     "theorem-1",
+    "PS-DSF means bottlenecks everywhere, under resource division",
     "Under resource division a feasible allocation is PS-DSF if and only if every user has a bottleneck at every "
     "eligible server. Beside the theorem, packproof's check is compared with Definition 5, decided by one exact linear "
     "program a user, on allocations of random clusters and on feasible ones near them.",
@@ -111,6 +112,7 @@ def theorem_1(count: int = 40, *, check: Check = is_ps_dsf, levels_matter: bool 
 
 @claim(
     "theorem-2",
+    "PS-DSF means (10) and (13), under time division",
     "Under time division a feasible allocation is PS-DSF if and only if (10) holds with equality, and (13). Beside "
     "the theorem, compared with Definition 5 as in theorem-1.",
     source="Theorem 2",
@@ -183,6 +185,7 @@ def _cases(count: int) -> list[_Case]:
 
 @claim(
     "corollary-1",
+    "Users that (14) names have bottlenecks, on samples",
     "(14), whose text is lost, read as: no user of a saturated resource r at server i has a greater weighted virtual "
     "dominant share than the least in N_i. On allocations of random clusters and feasible ones near them, every user "
     "that it names, for N_i all eligible users and random parts of them, has the bottleneck r by Definition 6; and "
@@ -227,6 +230,7 @@ def corollary_1_finds(count: int = 150, *, naming: Naming = corollary_1) -> Outc
 
 @claim(
     "equation-11",
+    "Time division is stricter than resource division",
     "(10) implies (9), by (11): as gamma is the least c_q / d_q over the demanded resources q, a user's demand d_r for "
     "any other is at most c_r / gamma; put c_r / d_r = c_q / d_q + t, t >= 0, and c_r / gamma - d_r has positive "
     "coefficients only. Strictly: two users of one resource each fit a server in full beside each other, not in time.",
@@ -266,6 +270,7 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
 
 @claim(
     "lemma-2",
+    "Trading time need not cost equal users tasks",
     "If under time division user n gives time on server i, where it has tasks, for time of user m on server j, at "
     "least one of them loses tasks. Fails for equal users on equal servers, who each have half of both: both keep "
     "theirs. What the proof of Pareto optimality needs is lemma-2-repaired.",
@@ -292,6 +297,7 @@ def lemma_2(*, equal_servers: bool = True) -> Outcome:
 
 @claim(
     "lemma-2-repaired",
+    "Nobody gains tasks unless the other loses some",
     "Lemma 2 with 'no one gains tasks unless the other loses some', for any amounts of time a on i and b on j: with c "
     "= x_n phi_m / (x_m phi_n) the changes D_n, D_m have D_n + c D_m = -(a A + b B) times positive numbers, where A "
     "and B are the differences of weighted virtual dominant shares at i and j that (13) makes nonnegative: an "
@@ -321,6 +327,7 @@ def lemma_2_repaired(*, weighted: bool = True, at_both_servers: bool = True) -> 
 
 @claim(
     "single-server-drf",
+    "On one server PS-DSF is DRF, on samples",
     "On one server PS-DSF is DRF: on random clusters of one class, up to five users, with weights and zero demands, "
     "Algorithm I and progressive filling give everybody the same tasks, exactly, and DRF's pass the check of Theorem "
     "1.",
@@ -384,6 +391,7 @@ def satisfies_definition_5(
 
 @claim(
     "algorithm-1-as-printed",
+    "Sampled turns of Algorithm I end at bottlenecks",
     "A turn of Algorithm I at a server ends where it should: on random clusters, from weighted DRF on each server "
     "alone and over two rounds in rationals, every user that may use the server then has a bottleneck there by "
     "Definition 6, and no tasks on other servers have changed.",

@@ -40,6 +40,7 @@ def _expect_positive(values: Sequence[Fraction | int], name: str, number: int = 
 
 @claim(
     "figure-1",
+    "Only PS-DSF shares Figure 1's bottleneck fairly",
     "Figure 1 (numbers reconstructed): PS-DSF gives 6, 6 and 12 GB of memory, C-DRFH and TSF do not share the "
     "bottleneck fairly (60/23, 72/23, 144/23 and 2, 2, 8 tasks).",
     source="Figure 1",
@@ -86,6 +87,7 @@ def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
 
 @claim(
     "figures-2-3",
+    "Users 3 and 4 leave the first server",
     "Figures 2 and 3 (numbers reconstructed): users 3 and 4 take nothing from the first server, where their virtual "
     "dominant shares exceed those of users 1 and 2; theirs are equal on the second, which users 1 and 2 cannot use.",
     source="Figures 2 and 3",
@@ -127,6 +129,7 @@ def figures_2_3_panels() -> Sequence[Panel]:
 
 @claim(
     "figure-4",
+    "Figure 4's users get rates 3/2 and 1",
     "Figure 4 (rates reconstructed): channel 1 to user 1, channel 3 to user 2, channel 2 half and half, rates 3/2 and "
     "1 Mb/s, under both divisions.",
     source="Figure 4",
@@ -172,6 +175,7 @@ PS_DSF_ROW = ("40 170 0 0", "20 85 0 0", "0 0 165/2 0", "0 0 0 55/2")
 
 @claim(
     "table-4-ps-dsf",
+    "PS-DSF gives the printed tasks of Table IV",
     "Table IV: the tasks each user can run alone, and the PS-DSF row, exactly (demands derived from the table).",
     source="Table IV",
     printed="40, 170; 20, 85; 82.5; 27.5",
@@ -222,6 +226,7 @@ printed digit."""
 
 @claim(
     "table-4-tsf",
+    "TSF's printed 58.33 of Table IV is wrong",
     "Table IV, TSF row, each entry rounded to the digits printed, with 170, 85 and 27.5 as printed where TSF leaves "
     "the split open. The demands are derived: the tasks that each user can run alone, in the same table, leave open "
     "only less CPU for users 2 and 4 and less memory than 1/10 for user 3, so 35 and 22.5 are tests. 1/10 itself is "
@@ -295,6 +300,7 @@ def table_4_panels() -> Sequence[Panel]:
 
 @claim(
     "section-5-full",
+    "PS-DSF does not fill the first two classes",
     "CPU and memory of the first two classes are fully used under any of the mechanisms. Not under PS-DSF, by the "
     "printed Table IV alone: where both are full on class A with 40 and 20 tasks of users who can run 80 and 40 there, "
     "user 2 demands twice of both, and can run 27.5 tasks on class D where user 1 can run 55; printed are 41.25.",

@@ -52,6 +52,7 @@ def _listed(failed: Decided) -> str:
 
 @claim(
     "theorem-3",
+    "PS-DSF has its fairness properties on random clusters",
     "PS-DSF has single resource fairness, bottleneck fairness, envy freeness and sharing incentive under both "
     "divisions, Pareto optimality under time division: decided exactly on random clusters, some of one resource and "
     "some with a bottleneck resource.",
@@ -99,6 +100,7 @@ PAYING = ([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]])
 
 @claim(
     "theorem-3-strategy",
+    "No tried lie pays under time division",
     "No lie about demands or servers pays under time division: none of those that were tried on random clusters, and "
     "on one where a lie pays under resource division. A search, which proves nothing beyond them.",
     source="Theorem 3",
@@ -124,6 +126,7 @@ def theorem_3_strategy(count: int = 5, rounds: int = 4, *, mechanism: Mechanism 
 
 @claim(
     "lemma-1",
+    "A false server claim can lower others' tasks",
     "Lemma 1: where all demand everything, under resource division nobody lowers another's tasks by a lie about "
     "demands or eligible servers without lowering its own. Fails for a user that claims a server it cannot use.",
     source="Lemma 1",
@@ -205,6 +208,7 @@ YES = {
 
 @claim(
     "table-1",
+    "Table I's marks agree with witnesses and samples",
     "Table I, whose marks are lost and taken from the prose. No: C-DRFH lacks sharing incentive and bottleneck "
     "fairness, TSF bottleneck fairness, PS-DSF under resource division strategy proofness and Pareto optimality: a "
     "witness for each. Yes: envy freeness for all, Pareto optimality for C-DRFH, TSF and PS-DSF under time division, "
@@ -241,6 +245,7 @@ def table_1(count: int = 40, *, blamed: Mechanism | None = None, more: tuple[str
 
 @claim(
     "table-1-tsf-incentive",
+    "TSF lacks sharing incentive on two servers",
     "Table I and Section II: TSF provides sharing incentive. Fails by the paper's own definition (a uniform part of "
     "every server): two servers, two users, one with a placement constraint. The source of TSF may mean another part.",
     source="Table I",

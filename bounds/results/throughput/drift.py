@@ -54,6 +54,7 @@ def strictly_above(law: Law, J: int, workload: Fraction, slack: Fraction) -> boo
 
 @claim(
     "lemma-3",
+    "Workloads below 2/3 rho* lie inside K_RED's hull",
     "For every J >= 2 and every law of sizes of at least 1/2^J: any rho < 2/3 rho* has an x in conv K_RED and an "
     "epsilon > 0 with rho P < (1 - epsilon) L x. By linear duality that is Proposition 1, which Coq checked, with the "
     "size 1/2^J itself allowed: the greatest weight of a configuration of real sizes is 3/2 of the greatest of K_RED, "
@@ -132,6 +133,7 @@ def least_moves(
 
 @claim(
     "lemma-4",
+    "The angle of (52) is no sufficient constant",
     "(52), the least sine of the angles between the hyperplanes of k' - k and k' - gamma k, is what the queues must at "
     "least move, as a part of ||Q||, until a configuration of greatest weight has less than gamma of it: J = 2, gamma "
     "= 9/10, Q = (1, 2/3, 1/2, 1/3), where 3 e_3 is left behind by 2 e_2 after 0.0213. The angle is the distance in a "
@@ -182,6 +184,7 @@ def root_below(x: Fraction) -> Fraction:
 
 @claim(
     "lemma-5",
+    "Lemma 5's drift bound holds for random queues",
     "(53) with B_1 = epsilon gamma L / sqrt(2J) and B_2 = L K_max ||rho||: random laws and laws that keep just 2/3, 1 "
     "to 3 servers, rho = 0.97 x 2/3 rho*, gamma = 0.99, random queues, some empty; each server has the lightest "
     "configuration of K_RED that (48) allows, fully served where jobs wait and at random elsewhere. Exact but for B_1 "

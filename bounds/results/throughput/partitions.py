@@ -64,6 +64,7 @@ def greatest_reduced_weight(J: int, *, pairs: bool = True, threes: bool = True) 
 
 @claim(
     "prop-1",
+    "Some reduced configuration has 2/3 of any weight",
     "For every J >= 2 and all queues of the universal partition some reduced configuration has at least 2/3 of the "
     "weight of every feasible configuration, and so of every refinement; so K_RED carries 2/3 of each workload that "
     "servers of finitely many contents carry. Beside the theorem, the greatest <k, Q> subject to K_RED Q <= 1 is "
@@ -92,6 +93,7 @@ def proposition_1(deepest: int = 12, *, pairs: bool = True, threes: bool = True)
 
 @claim(
     "prop-1-tight",
+    "The share 2/3 is attained for every J",
     "2/3 is attained for every J >= 2: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and e_1 + e_2 "
     "is feasible for sizes 0.6 and 0.4, with weight 3/2 (the code: J = 2..12).",
     source="Proposition 1",
@@ -147,6 +149,7 @@ def with_powers_alone(J: int) -> list[Configuration]:
 
 @claim(
     "k-red",
+    "K_RED has 4J-4 distinct feasible configurations",
     "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, and none is below "
     "another, for every J >= 2 (the code: J = 2..12).",
     source="Equation (19)",
@@ -194,6 +197,7 @@ def reduced() -> Sequence[Panel]:
 
 @claim(
     "powers-of-two",
+    "Cuts at powers of two guarantee 1/(2-2^(1-J))",
     "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], which falls to 1/2, for every J >= 1: "
     "the worst law is 2^J - 1 jobs a little above 1/2^J. Coq checked both for mean numbers of jobs by cell; that a "
     "law enters by these alone is proved in words. Beside the proof, the exact ratio for J = 1..8 (full: 12).",
@@ -240,6 +244,7 @@ def powers() -> Sequence[Panel]:
 
 @claim(
     "first-j-hull",
+    "At powers of two, J configurations dominate all",
     "Cuts at powers of two, every J (the code: 2..7, full: 8): every maximal feasible configuration k is the mixture "
     "of the first J configurations of K_RED with weights k_m / 2^m, which sum to 1, so their hull, with all that lies "
     "below it, holds every feasible configuration. Those that do not fill the server lie below the hull, not in it.",
@@ -292,6 +297,7 @@ def law_of_tenths(_partition: Partition) -> Law:
 
 @claim(
     "prop-2",
+    "No finite partition guarantees more than 2/3",
     "For every finite partition there is a law of two sizes 1/2 -+ eps on which its upper-rounded queues support at "
     "most 2/3 of the maximum, so that none guarantees more. Beside the theorem, the law is made for many partitions, "
     "unions of intervals among them.",
@@ -323,6 +329,7 @@ def proposition_2(
 
 @claim(
     "prop-2-p2",
+    "The printed p_2 = 1/3 must be 2/3",
     "Printed: the maximum 4/3 of (61) is attained by p_1 = p_2 = 1/3. These do not sum to 1; it is p_1 = 1/3, p_2 = "
     "2/3. Perhaps a misprint, or a loss of the text at hand.",
     source="Equation (61)",
@@ -342,6 +349,7 @@ def proposition_2_p2(p1: Fraction = Fraction(1, 3), p2: Fraction = Fraction(1, 3
 
 @claim(
     "prop-2-epsilon",
+    "The printed range of epsilon is too wide",
     "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10, "
     "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6. Perhaps a misprint, or a loss of the text at hand.",
     source="Proposition 2",
@@ -369,6 +377,7 @@ def proposition_2_epsilon(epsilon: Fraction = Fraction(1, 4), cut: Fraction = Fr
 
 @claim(
     "corollary-1",
+    "K_RED carries (1-eps)2/3 for random distributions",
     "On random laws that reach down to 0, and two uniform ones, with J least such that F(1/2^J) < eps, for eps = 1/5 "
     "and 1/100: the workload that K_RED carries is at least (1 - eps) 2/3 of the certified upper bound of the maximum.",
     source="Corollary 1",
@@ -422,6 +431,7 @@ def powers_alone(J: int) -> list[Fraction]:
 
 @claim(
     "universal-guarantee",
+    "The universal partition guarantees exactly 2/3, J=2,3",
     "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more, for "
     "J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it). Coq checked 2/3 for "
     "every J >= 2 and mean numbers of jobs by cell; that a law enters by these alone is proved in words.",

@@ -106,6 +106,7 @@ def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
 
 @claim(
     "example-vqs",
+    "VQS's queue grows at 0.014, not at 0.013",
     "Section VII-A.1, sizes 0.4 and 0.6 equally likely, mean service 100 slots: any rate below 0.02 is supportable; "
     "whatever configurations of (19) VQS takes, a server holds two small jobs or one large one, which carries less "
     "than 1/75 = 2/3 x 0.02 (both exactly). In simulation the queue of VQS grows at 0.014, by 0.0006 jobs a slot, and "
@@ -170,6 +171,7 @@ def _shown_rates(rates: dict[str, Interval]) -> str:
 
 @claim(
     "vii-a-1",
+    "At 0.014 only VQS has a growing queue",
     "One server, sizes 0.4 and 0.6, 0.014 jobs a slot, geometric service of mean 100: the queue grows under VQS, by "
     "0.0006 jobs a slot, and is settled under BF-J/S and VQS-BF: growth below a twentieth of that.",
     source="Section VII-A.1",
@@ -262,6 +264,7 @@ FEW = (4, 4, 4)
 
 @claim(
     "vii-a-2",
+    "BF-J/S and VQS-BF get caught, VQS does not",
     "One server of 10, sizes 2 and 5 (2 : 1), 0.0306 jobs a slot, service of exactly 100 slots, one window for all "
     "policies: replications of BF-J/S and VQS-BF are caught in the configuration (2, 1), with more than 400 jobs of "
     "each size waiting as the window begins, and those grow by 0.0006 jobs a slot in it. VQS is never caught and "
@@ -292,6 +295,7 @@ def instability_of_best_fit(
 
 @claim(
     "figure-3",
+    "Figure 3's policies grow and settle as printed",
     "Figure 3 in resource size, the size of all waiting jobs together, in the settings of vii-a-1 and vii-a-2. (a): "
     "under VQS it grows by 0.4 x 0.0002 + 0.6 x 0.0004 = 0.00032 servers a slot, and is settled under BF-J/S and "
     "VQS-BF. (b): where BF-J/S and VQS-BF are caught it grows by 0.2 x 0.0004 + 0.5 x 0.0002 = 0.00018 servers a slot, "
@@ -369,6 +373,7 @@ LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
 
 @claim(
     "figure-4a",
+    "For small sizes VQS has the longest queue",
     "Five servers, sizes uniform on [0.01, 0.19] (steps of 1e-4). At intensity 0.95 the queue of VQS grows over the "
     "run, and those of BF-J/S and VQS-BF are settled: growth below a hundredth of the rate at which jobs come. At 0.9 "
     "(full: 0.85, 0.9, 0.95) the mean queues of BF-J/S and VQS-BF differ by less than a third of the first, and that "
@@ -417,6 +422,7 @@ def figure_4a(
 
 @claim(
     "figure-4b",
+    "For large sizes VQS and VQS-BF are worse",
     "Five servers, sizes uniform on [0.1, 0.9] (steps of 1e-4). At intensity 0.95 (full: and 0.97) the queues of VQS "
     "and VQS-BF grow over the run, that of VQS faster, and that of BF-J/S is settled: growth below a hundredth of the "
     "rate at which jobs come. At 0.85 that of VQS grows, VQS-BF and BF-J/S are settled, and VQS-BF has the larger mean "

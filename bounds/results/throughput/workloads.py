@@ -21,6 +21,7 @@ from theory.partition.universal import vqs_workload
 
 @claim(
     "lemma-2",
+    "Certified workloads stay below L over mean size",
     "On random laws of pieces and atoms the certified lower bound of the maximum supportable workload is at most L "
     "over the mean size; laws that fill servers attain it.",
     source="Lemma 2",
@@ -65,6 +66,7 @@ def cuts_of_equal_length(_law: Law, cells: int) -> set[Fraction]:
 
 @claim(
     "theorem-1",
+    "Finer partitions close the gap, for random distributions",
     "Random laws of pieces and atoms, three nested partitions each: upper-rounded queues support at most what any "
     "schedule does (the certified upper bound), lower-rounded queues at least what some schedule does (the certified "
     "lower bound), and finer partitions are nowhere further from it. Both meet: along nested partitions with cells "
@@ -136,6 +138,7 @@ def partition_of_equal_length(law: Law, cells: int) -> Partition:
 
 @claim(
     "theorem-1-identities",
+    "(40) and (41) hold for tried equal-probability partitions",
     "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full: "
     "16), 1 and 5 servers.",
     source="Equations (40) and (41)",
@@ -174,6 +177,7 @@ def identities(
 
 @claim(
     "example-best-fit",
+    "Rate 0.0306 exceeds what configuration (2, 1) serves",
     "Section VII-A.2, sizes 2 and 5 in capacity 10, small jobs twice as likely: the rate 0.0306 exceeds in both types "
     "what the configuration (2, 1) serves, and (5, 0), (0, 2) with weights 4/9 and 5/9 serve more than it. K_RED alone "
     "is sure of 0.03, less than that: it counts four small jobs, VQS fills in the fifth.",
@@ -201,6 +205,7 @@ def example_best_fit(rate: Fraction = Fraction(306, 10_000)) -> Outcome:
 
 @claim(
     "example-uniform",
+    "Intensity 1 is maximal for two uniform distributions",
     "Section VII-A.3, 5 servers: traffic intensity 1 is what is supportable at all for sizes uniform on [0.01, 0.19] "
     "and on [0.1, 0.9], workloads 50 and 10, exactly; K_RED carries at least 2/3 of them.",
     source="Section VII-A.3",
