@@ -66,9 +66,10 @@ _NAMES = {
     ),
     "theory.exact.knapsack": ("count", "feasible", "max_reward", "max_weight", "maximal"),
     "theory.greedy": (
-        "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution", "global_greedy",
-        "greedy_configurations", "greedy_placement", "is_global_greedy", "is_permutation_of_proposition_3_1",
-        "least_servers", "lemma_b1_bound", "optimal_assignment", "scaling", "sequential_greedy", "solve",
+        "ApproximateSolution", "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution",
+        "global_greedy", "greedy_configurations", "greedy_placement", "is_global_greedy",
+        "is_permutation_of_proposition_3_1", "least_servers", "lemma_b1_bound", "optimal_assignment", "scaling",
+        "sequential_greedy", "solve", "solve_approximately",
     ),
     "theory.partition": (
         "Law", "Partition", "best_partitions", "bracket", "discrete", "empirical", "guarantee", "lower_rounded",

@@ -25,7 +25,7 @@ Document = Mapping[str, Any]
 
 REPORTED: Mapping[str, Sequence[str]] = {
     "plan": ("plan",),
-    "solve": ("solve",),
+    "solve": ("solve", "solve_approximate"),
     "worst": ("worst", "worst_by_size"),
     "region": ("region",),
     "share": ("share", "share_all", "share_check", "share_events", "share_events_all", "share_numeric"),
