@@ -105,7 +105,7 @@ def solve_approximately(instance: Instance, epsilon: Fraction) -> ApproximateSol
     >>> from theory.instance import additive
     >>> solution = solve_approximately(additive([10**12], [[10**12 // 3], [10**12 // 2 + 1]]), Fraction(1, 100))
     >>> str(solution.greedy.reward), str(solution.guarantee_of_size)
-    ('2', '30300/40804')
+    ('5/3', '7600/10201')
     """
     if not 0 < epsilon <= 1:
         raise InputError(f"epsilon: expected a number above 0 and at most 1, got {epsilon}")
