@@ -110,7 +110,7 @@ _NAMES = {
     ),
     "bounds.results": ("verify",),
     "bounds.results.asked": ("claims",),
-    "bounds.results.instances.families": ("one_resource_family", "one_resource_member"),
+    "bounds.results.instances.families": ("one_resource_family", "one_resource_limit", "one_resource_member"),
     "bounds.results.instances.papers": ("table_4", "tight_family_additive"),
 }  # fmt: skip
 VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`
