@@ -66,9 +66,10 @@ _NAMES = {
     ),
     "theory.exact.knapsack": ("count", "feasible", "max_reward", "max_weight", "maximal"),
     "theory.greedy": (
-        "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution", "global_greedy",
-        "greedy_configurations", "greedy_placement", "is_global_greedy", "is_permutation_of_proposition_3_1",
-        "least_servers", "lemma_b1_bound", "optimal_assignment", "scaling", "sequential_greedy", "solve",
+        "ApproximateSolution", "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution",
+        "global_greedy", "greedy_configurations", "greedy_placement", "is_global_greedy",
+        "is_permutation_of_proposition_3_1", "least_servers", "lemma_b1_bound", "optimal_assignment", "scaling",
+        "sequential_greedy", "solve", "solve_approximately",
     ),
     "theory.partition": (
         "Law", "Partition", "best_partitions", "bracket", "discrete", "empirical", "guarantee", "lower_rounded",
@@ -109,7 +110,7 @@ _NAMES = {
     ),
     "bounds.results": ("verify",),
     "bounds.results.asked": ("claims",),
-    "bounds.results.instances.families": ("one_resource_family", "one_resource_member"),
+    "bounds.results.instances.families": ("one_resource_family", "one_resource_limit", "one_resource_member"),
     "bounds.results.instances.papers": ("table_4", "tight_family_additive"),
 }  # fmt: skip
 VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`

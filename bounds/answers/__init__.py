@@ -63,6 +63,7 @@ KINDS = {
     "simulate_several": Kind("comparison", "ComparedLoss", "simulate --policy A --policy B --json, loss systems"),
     "simulate_several_queues": Kind("comparison", "ComparedQueues", "simulate --policy A --policy B --json, queues"),
     "solve": Kind("assignment", "Solved", "solve --json"),
+    "solve_approximate": Kind("assignment", "Approximated", "solve --oracle fptas --epsilon EPS --json"),
     "throughput": Kind("throughput", "Throughput", "throughput --json"),
     "throughput_items": Kind("throughput", "ItemBins", "throughput --json, items of several resources"),
     "verify": Kind("claims", "Verified", "verify --json", is_list=True),

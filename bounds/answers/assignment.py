@@ -1,4 +1,4 @@
-"""The answer of ``packproof solve``."""
+"""Answers of ``packproof solve``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
+from bounds.answers.record import HIDDEN, NOTES, Answer, Exact, Head, Of
 from bounds.answers.shared import Bounds, CommandAnswer
 
 
@@ -20,6 +20,20 @@ class Solved(CommandAnswer):
     guarantee: Annotated[Exact, Head("guaranteed by the fractions of the greedy stages", share=True)]
     guarantee_stagewise: Annotated[Exact, Head("guaranteed by the best of these stages", share=True)]
     servers: Annotated[WholeServers | UnsetType, Head("whole servers")] = UNSET
+
+
+class Approximated(CommandAnswer):
+    """The answer of ``solve --oracle fptas``: greedy with an approximate oracle, and what is proved of it."""
+
+    oracle: str
+    epsilon: Annotated[Exact, HIDDEN]
+    alpha: Annotated[Exact, Head("alpha: of the greatest reward, earned by each stage at least", share=True)]
+    greedy: Annotated[Greedy, Head("greedy assignment")]
+    upper_bound: Annotated[Exact, Head("the optimal reward is at most")]
+    guarantee: Annotated[Exact, Head("guaranteed by the fractions of the greedy stages", share=True)]
+    guarantee_stagewise: Annotated[Exact, Head("guaranteed by the best of these stages", share=True)]
+    guarantee_of_size: Annotated[Exact, Head("guaranteed for J types, 1 - (1 - alpha/J)^J", share=True)]
+    notes: Annotated[list[str], NOTES]
 
 
 class Greedy(Answer):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from bounds.answers.assignment import Solved, WholeServers
+from bounds.answers.assignment import Approximated, Solved, WholeServers
 from bounds.answers.record import Answer, Fields, encode, named
 from bounds.views.checked import as_float
 from bounds.views.panels import Bars
@@ -30,7 +30,9 @@ from bounds.views.pictures import (
     styled,
 )
 from bounds.views.shown import Picture, Table, packed_by_name, tables_of
+from theory.greedy.assignment import GreedyAssignment
 from theory.greedy.optimal import Column, Solution
+from theory.greedy.scheme import ApproximateSolution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
@@ -59,6 +61,24 @@ def column_answer(instance: Instance, column: Column) -> dict[str, Any]:
 def solution_answer(solution: Solution, servers: Answer | None = None) -> Solved:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
+    return encode(
+        Solved,
+        solution,
+        greedy,
+        names=instance.names,
+        greedy=_greedy_fields(instance, greedy),
+        optimal=Fields(
+            optimal,
+            exact=optimal.reward,
+            columns=[column_answer(instance, column) for column in optimal.columns],
+            server_prices=named(instance.pools, optimal.server_prices),
+        ),
+        servers=servers,
+    )
+
+
+def _greedy_fields(instance: Instance, greedy: GreedyAssignment) -> Fields:
+    """Return a greedy assignment by the names of its types."""
     names = instance.names
     stages = [
         Fields(
@@ -68,19 +88,21 @@ def solution_answer(solution: Solution, servers: Answer | None = None) -> Solved
         )
         for stage in greedy.stages
     ]
+    return Fields(greedy, permutation=[names[j] for j in greedy.permutation], stages=stages)
+
+
+def approximate_answer(solution: ApproximateSolution) -> Approximated:
+    """Return the answer of ``solve --oracle fptas``."""
     return encode(
-        Solved,
+        Approximated,
         solution,
-        greedy,
-        names=names,
-        greedy=Fields(greedy, permutation=[names[j] for j in greedy.permutation], stages=stages),
-        optimal=Fields(
-            optimal,
-            exact=optimal.reward,
-            columns=[column_answer(instance, column) for column in optimal.columns],
-            server_prices=named(instance.pools, optimal.server_prices),
-        ),
-        servers=servers,
+        names=solution.instance.names,
+        oracle="fptas",
+        greedy=_greedy_fields(solution.instance, solution.greedy),
+        notes=[
+            "the share 0.69662 that is proved for one resource is that of the best configurations: it is not proved "
+            "for an approximate oracle"
+        ],
     )
 
 
@@ -111,26 +133,38 @@ def bounds_of(least: LeastServers) -> Fields:
     return Fields(least, exact=least.lower == least.upper)
 
 
-def sentence(answer: Solved) -> str:
+def sentence(answer: Solved | Approximated) -> str:
     """Return the answer in a sentence."""
-    greedy, optimal = answer.greedy.reward_float, answer.optimal.reward_float
-    guaranteed = 100 * as_float(answer.guarantee_stagewise)
+    greedy, guaranteed = answer.greedy.reward_float, 100 * as_float(answer.guarantee_stagewise)
+    if isinstance(answer, Approximated):
+        return (
+            f"Greedy reservation with an approximate oracle earns {greedy:,.6g} per server; its run guarantees at "
+            f"least {guaranteed:.2f} % of the optimum, where {100 * as_float(answer.guarantee_of_size):.2f} % are "
+            "guaranteed at any workload."
+        )
+    optimal = answer.optimal.reward_float
     return (
         f"Greedy reservation earns {greedy:,.6g} per server, {100 * answer.ratio:.2f} % of the optimal "
         f"{optimal:,.6g}; its run alone guarantees at least {guaranteed:.2f} %."
     )
 
 
-def tables(answer: Solved) -> list[Table]:
-    """Return the tables: both assignments, what is served by type, prices, and whole servers."""
+def tables(answer: Solved | Approximated) -> list[Table]:
+    """Return the tables: assignments, what is served by type, prices, and whole servers."""
+    if isinstance(answer, Approximated):
+        return tables_of(answer)
     servers = answer.servers
     if servers and servers.loss_bound is not None and as_float(servers.loss_bound) >= as_float(servers.fluid):
         servers = replace(servers, loss_bound=None)  # a bound above the reward itself says nothing
     return tables_of(replace(answer, servers=servers))
 
 
-def pictures(answer: Solved) -> list[Picture]:
+def pictures(answer: Solved | Approximated) -> list[Picture]:
     """Return the rewards as bars and, for one pool, the configurations of both assignments."""
+    if isinstance(answer, Approximated):
+        reached = [answer.greedy.reward_float, as_float(answer.upper_bound)]
+        bars = Bars("reward per server", ["greedy", "optimum at most"], [("", reached)])
+        return [Picture("Reward per server of greedy reservation, and a bound of the optimum.", bars)]
     rewards = [answer.greedy.reward_float, answer.optimal.reward_float]
     both = Picture(
         "Reward per server of greedy reservation, and the optimum.",
@@ -147,9 +181,10 @@ def pictures(answer: Solved) -> list[Picture]:
     return [both, Picture("Share of the servers that each assignment gives to each configuration.", bars)]
 
 
-def evidence(answer: Solved) -> list[tuple[str, str]]:
+def evidence(answer: Solved | Approximated) -> list[tuple[str, str]]:
     """Return what is claimed, and how it is known."""
-    del answer
+    if isinstance(answer, Approximated):
+        return [("reward and guarantees", "certified")]
     return [("rewards, ratio and guarantees", "certified")]
 
 

@@ -77,6 +77,7 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: packproof.tight_family_additive(1), "types: expected a whole number of at least 2, got 1"),
     (lambda: packproof.one_resource_family(1), "types: expected a whole number of at least 2, got 1"),
     (lambda: packproof.one_resource_member(3, 0), "small: expected a whole number of at least 1, got 0"),
+    (lambda: packproof.one_resource_limit(0), "powers: expected a whole number of at least 1, got 0"),
     (lambda: packproof.simulate("firstfit", LOSS), "policy: expected one of"),
     (lambda: packproof.policy("dar"), "policy: expected one of"),
     (lambda: packproof.queue_law(packproof.policy("dra"), ONE, 1, most_waiting=3), "policy: dra is not a policy for"),

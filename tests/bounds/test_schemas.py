@@ -25,6 +25,7 @@ from fluid.statistics import Interval
 
 ROOT = Path(__file__).parents[2]
 FOUR = str(ROOT / "examples" / "four_types.toml")
+FINE = str(ROOT / "examples" / "fine_units.toml")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "simulate": answer(simulated, capsys),
         "experiment": answer(["experiment", str(grid), "--store", str(tmp_path / "s.db"), "--workers", "1"], capsys),
         "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
+        "solve_approximate": answer(["solve", FINE, "--oracle", "fptas", "--epsilon", "0.5"], capsys),
         "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
         "worst_by_size": answer(["worst", "--types", "3", "--resources", "2"], capsys),
         "verify": answer(["verify", "introduction"], capsys),

@@ -10,13 +10,18 @@ import numpy as np
 import pytest
 
 from bounds.adversary.by_size import EVERY_ON_ONE
-from bounds.results.instances.families import one_resource_family, one_resource_inserted, one_resource_member
+from bounds.results.instances.families import (
+    one_resource_family,
+    one_resource_inserted,
+    one_resource_limit,
+    one_resource_member,
+)
 from bounds.results.packproof import all_types
 from bounds.results.packproof.all_types import chain_of, exceeds, hard_steps, steps_hold
 from bounds.results.packproof.anchors import Anchor, Node, after, anchors_hold, cases, greatest, moved
 from bounds.results.packproof.existence import divided
 from bounds.results.packproof.five_types import BY_HAND, Cases, best_rewards, lost_by, two_types_hold
-from bounds.results.packproof.general import limit, numbers, share
+from bounds.results.packproof.general import numbers, share
 from bounds.results.packproof.one_resource import most_lost
 from bounds.results.packproof.potential import UNIT, Potential, log_below
 from theory.greedy.optimal import solve
@@ -208,9 +213,11 @@ def test_stages_of_the_known_instances(p: int, m: int) -> None:
 
 def test_limits_enclose_the_shares_of_large_members() -> None:
     for p in range(1, 8):
-        low, high = limit(p)
+        low, high = one_resource_limit(p)
         assert low <= share(p, 8) <= high < share(p, 4) < share(p, 3)
-        assert high - low < Fraction(1, 10**12)
+        wide = [one_resource_limit(p, m) for m in range(1, 6)]
+        assert all(0 < b - a < Fraction(3, 2 ** (p * 2**m)) for m, (a, b) in enumerate(wide, 1))
+        assert all(a < low < high < b for a, b in wide)
 
 
 def test_what_one_server_loses_is_attained_and_never_more_than_proved() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -15,13 +16,14 @@ from bounds.adversary.by_size import LEAST_ON_TWO, on_record, proven_from_below
 from bounds.results.packproof import two_resources
 from bounds.results.packproof.two_resources import (
     CAP,
+    CERTIFICATES,
     CONTENTS,
+    Certificate,
     boxes,
     conditions,
     greatest_product,
-    overfilled,
-    possible,
     radius,
+    undecided,
 )
 from theory.greedy.optimal import Solution, solve
 from theory.instance import Additive, additive
@@ -82,26 +84,54 @@ def test_three_resources_are_too_small_for_each_content() -> None:
         assert sum(n * r for n, r in zip(q, (16, 12, 9, 27), strict=True)) > (64, 48, 36, 27)[first]
 
 
+def overfilled(part: Sequence[Sequence[int]], cap: Fraction) -> bool:
+    """Decide in floats whether one resource can be too small for each content, although it holds one of each type."""
+    best = linprog(
+        [0, 0, 0, 0, -1],
+        A_ub=[[1, 1, 1, 1, 0], *([-n for n in q] + [1] for q in part)],
+        b_ub=[1] + [-1] * len(part),
+        bounds=[(0, None), (0, float(cap)), (0, float(cap)), (0, None), (-2, 1)],
+    )
+    return bool(-best.fun > 1e-9)
+
+
 @pytest.mark.parametrize("cap", [CAP, Fraction(3, 10)])
-def test_parts_by_another_solver(cap: Fraction) -> None:
-    """Whether a resource can be too small for some contents, in floats by scipy."""
+def test_certificates_say_what_another_solver_finds(cap: Fraction) -> None:
+    """Two contents that cannot be too large together have a certificate at the cap of the proof; never do others."""
     for chosen in product((0, 1), repeat=len(CONTENTS)):
-        part = tuple(q for q, taken in zip(CONTENTS, chosen, strict=True) if taken)
+        part = [q for q, taken in zip(CONTENTS, chosen, strict=True) if taken]
+        proved = any(one.proves(cap) and set(one.multipliers) <= set(part) for one in CERTIFICATES)
         if 0 < len(part) < 4:
-            above = [[-n for n in q] + [1] for q in part]
-            best = linprog(
-                [0, 0, 0, 0, -1],
-                A_ub=[[1, 1, 1, 1, 0], *above],
-                b_ub=[1] + [-1] * len(part),
-                bounds=[(0, None), (0, float(cap)), (0, float(cap)), (0, None), (-2, 1)],
-            )
-            assert overfilled(part, cap) == (-best.fun > 1e-9)
+            assert not (proved and overfilled(part, cap))
+            assert proved or overfilled(part, cap) or len(part) == 3
+
+
+@pytest.mark.parametrize("one", CERTIFICATES)
+def test_a_certificate_that_is_altered_proves_nothing(one: Certificate) -> None:
+    assert one.proves(CAP)
+    assert not replace(one, server=one.server - 1).proves(CAP)
+    assert not replace(one, server=one.server + 1).proves(CAP)
+    assert not replace(one, caps=(1, *one.caps[1:])).proves(CAP)
+    for q in one.multipliers:
+        assert not replace(one, multipliers={**one.multipliers, q: one.multipliers[q] + 3}).proves(CAP)
+        assert not replace(one, multipliers={**one.multipliers, q: 0}).proves(CAP)
+    for i in (1, 2):
+        if one.caps[i]:
+            fewer = tuple(c - (j == i) for j, c in enumerate(one.caps))
+            assert not replace(one, caps=fewer).proves(CAP)
 
 
 def test_two_resources_are_not_enough_and_three_are() -> None:
-    assert possible(2) is None
-    assert possible(3) is not None
-    assert possible(2, Fraction(3, 10)) is not None
+    assert not undecided(2)
+    assert undecided(3)
+    assert undecided(2, Fraction(3, 10))
+
+
+@pytest.mark.parametrize("missing", range(len(CERTIFICATES)))
+def test_each_certificate_is_needed(missing: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = CERTIFICATES[:missing] + CERTIFICATES[missing + 1 :]
+    monkeypatch.setattr(two_resources, "CERTIFICATES", others)
+    assert undecided(2)
 
 
 @pytest.mark.slow

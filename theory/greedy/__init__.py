@@ -2,7 +2,8 @@
 
 `assignment` is greedy, `optimal` the optimum with its prices, `workload_scaling` both as the workload grows. `servers`
 places whole servers and has the fewest bins of a list of items, by `counted` where one resource binds and `whole` for
-whole bins. `divisible` has the best reward of a server in closed form where sizes divide each other.
+whole bins. `scheme` is greedy with an approximation scheme where one resource is too fine for the exact search.
+`divisible` has the best reward of a server in closed form where sizes divide each other.
 """
 
 from theory.doors import doors
@@ -20,6 +21,7 @@ __getattr__, __all__ = doors(
         ),
         "divisible": ("divisible_reward",),
         "optimal": ("AssignmentProgram", "OptimalAssignment", "Solution", "optimal_assignment", "solve"),
+        "scheme": ("ApproximateSolution", "near_max_reward", "solve_approximately"),
         "servers": ("fewest_bins", "greedy_placement", "least_servers", "lemma_b1_bound"),
         "workload_scaling": ("Scaling", "scaling"),
     },

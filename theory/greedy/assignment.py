@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
 
 from theory.exact.knapsack import max_reward, weight
-from theory.instance import Configuration, Instance
+from theory.instance import Configuration, Instance, Space
 from theory.numbers import to_integers, total
+
+Oracle = Callable[[Space, Sequence[Fraction], frozenset[int]], Configuration]
+"""Finds a configuration of a space of much reward, of the given types."""
 
 
 class MaxRewards:
@@ -20,9 +23,12 @@ class MaxRewards:
     ----------
     instance : Instance
         Its pools and rewards are used, its workload is not.
+    oracle : callable, optional
+        What finds the configuration of a space, rewards and types; MaxReward where left out.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, oracle: Oracle = max_reward) -> None:
+        self._oracle = oracle
         self._spaces = [pool.space for pool in instance.pools]
         self.shares = tuple(pool.share for pool in instance.pools)
         self.rewards = instance.rewards
@@ -32,7 +38,7 @@ class MaxRewards:
         """Return the greedy step on a set of types."""
         step = self._known.get(types)
         if step is None:
-            configurations = tuple(max_reward(space, self.rewards, types) for space in self._spaces)
+            configurations = tuple(self._oracle(space, self.rewards, types) for space in self._spaces)
             slots = tuple(
                 total(share * k[j] for share, k in zip(self.shares, configurations, strict=True) if k[j])
                 for j in range(len(self.rewards))

@@ -10,6 +10,7 @@ from bounds.results.instances.drawn import additive_space, dynamic_instance, wit
 from bounds.results.instances.papers import four_types
 from theory.errors import expect_number
 from theory.instance import Instance, additive
+from theory.numbers import total
 from theory.sharing.model import Cluster, cluster
 
 if TYPE_CHECKING:
@@ -112,14 +113,65 @@ def one_resource_member(powers: int, small: int) -> Instance:
     """
     expect_number(powers, "powers", 1)
     expect_number(small, "small", 1)
-    t, earned = [2**powers], [Fraction(1, 2**powers)]
-    for _ in range(small):
-        earned.append(earned[-1] / t[-1])
-        t.append(t[-1] * (t[-1] + 1))
+    t, earned = _small_types(powers, small)
     unit = t[-1]
     demands = [unit // (each + 1) for each in t[-2::-1]] + [unit >> k for k in range(powers, 0, -1)]
     rewards = [*earned[-2::-1], *(Fraction(1, 2**k) for k in range(powers, 0, -1))]
     return additive([unit - 1], [[demand] for demand in demands], rewards, [1] * (powers + small))
+
+
+def one_resource_limit(powers: int, small: int = 6) -> tuple[Fraction, Fraction]:
+    """Return two numbers that have c(p) between them, the limit of the shares of `one_resource_member` for large m.
+
+    c(p) = 1 - (1/3 + 1/7 + .. + 1/(2^p - 1) + sum of 1/t_i over i >= 1) / (2 (1 + sum of 1/T_i over i >= 2)). No member
+    attains it, and c(5) is the least of all (the claim ``packproof/one-resource-general``).
+
+    Parameters
+    ----------
+    powers : int
+        p, at least 1.
+    small : int, optional
+        m, at least 1: the terms of both sums that are added.
+
+    Returns
+    -------
+    tuple of Fraction, length 2
+        They differ by less than 3/2^(p 2^m).
+
+    Raises
+    ------
+    InputError
+        One of them is less than 1.
+
+    Notes
+    -----
+    After the first m terms the rest of both sums is at most 3/2 times the next term, since t_{i+1} >= 3 t_i and
+    T_{i+1} >= 3 T_i for i >= 2. The exact numbers have more than p 2^m bits.
+
+    Examples
+    --------
+    >>> low, high = one_resource_limit(5)
+    >>> float(low), high - low < Fraction(3, 2**320)
+    (0.6966399940587026, True)
+    >>> min(range(1, 9), key=one_resource_limit)
+    5
+    """
+    expect_number(powers, "powers", 1)
+    expect_number(small, "small", 1)
+    t, earned = _small_types(powers, small)
+    stages = total(Fraction(1, 2**k - 1) for k in range(2, powers + 1)) + total(Fraction(1, each) for each in t[:-1])
+    optimum = 1 + total(earned[1:-1])
+    more, worth = Fraction(3, 2 * t[-1]), Fraction(3, 2) * earned[-1]
+    return 1 - (stages + more) / (2 * optimum), 1 - stages / (2 * (optimum + worth))
+
+
+def _small_types(powers: int, small: int) -> tuple[list[int], list[Fraction]]:
+    """Return t_i and 1/T_i of the general member, for i = 1, .., m + 1."""
+    t, earned = [2**powers], [Fraction(1, 2**powers)]
+    for _ in range(small):
+        earned.append(earned[-1] / t[-1])
+        t.append(t[-1] * (t[-1] + 1))
+    return t, earned
 
 
 def not_limited_by_draining() -> dict[str, Instance]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from bounds.adversary.by_size import on_record, proven_from_below
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.instances.drawn import additive_space
-from bounds.results.instances.families import one_resource_member
+from bounds.results.instances.families import one_resource_limit, one_resource_member
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.greedy.optimal import solve
@@ -40,16 +40,6 @@ def share(p: int, m: int) -> Fraction:
     return 1 - stages / (2 * (1 + total(Fraction(1, each) for each in earned[1:m])))
 
 
-def limit(p: int) -> tuple[Fraction, Fraction]:
-    """Return two numbers that have c(p) between them: after m = 6 the terms of both sums shrink by 3 at least."""
-    m = 6
-    t, earned = numbers(p, m)
-    stages = total(Fraction(1, 2**k - 1) for k in range(2, p + 1)) + total(Fraction(1, each) for each in t[:m])
-    optimum = 1 + total(Fraction(1, each) for each in earned[1:m])
-    more, worth = Fraction(3, 2 * t[m]), Fraction(3, 2 * earned[m])
-    return 1 - (stages + more) / (2 * optimum), 1 - stages / (2 * (optimum + worth))
-
-
 def falls(p: int) -> bool:
     """Decide that the share of (p, m) falls with every m: 1/W_{m+1} is more than twice what is lost.
 
@@ -61,7 +51,7 @@ def falls(p: int) -> bool:
     for each in t[:3]:
         most *= 1 + Fraction(1, each)
     most *= 1 + Fraction(2, t[3])
-    return most * 2 * (1 - limit(p)[0]) < 1
+    return most * 2 * (1 - one_resource_limit(p)[0]) < 1
 
 
 def many_powers_keep_more(first: int) -> bool:
@@ -115,7 +105,7 @@ def general(
 ) -> Outcome:
     """Solve members, enclose the limits, and compare them."""
     agreeing = sum(solve(member(p, m)).ratio == share(p, m) for p, m in members)
-    limits = {p: limit(p) for p in range(1, 9)}
+    limits = {p: one_resource_limit(p) for p in range(1, 9)}
     enclosed = CONJECTURED <= limits[5][0] <= limits[5][1] <= CONJECTURED + Fraction(1, 10**20)
     others = all(limits[least][1] < low for p, (low, _) in limits.items() if p != least)
     fall = all(falls(p) for p in limits) and many_powers_keep_more(6)
