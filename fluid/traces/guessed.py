@@ -28,7 +28,10 @@ CREATED = (
     "submit_time", "submitted_at", "submitted_time", "submission_time", "submitted", "submit", "queued_at",
     "arrival_time", "arrival", "requested_at", "launch_time", "launched_at", "time", "timestamp",
 )  # fmt: skip
-STARTED = ("start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time")
+STARTED = (
+    "start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time", "scheduled_at",
+    "scheduled_time", "scheduled",
+)  # fmt: skip
 ENDED = (
     "deleted_at", "deleted", "deletion_time", "deletion_timestamp", "deleted_time", "delete_time", "end",
     "end_time", "ended_at", "ended", "end_date", "finish_time", "finished_time", "finished_at", "finished",
