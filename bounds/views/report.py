@@ -24,6 +24,7 @@ MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attac
 Document = Mapping[str, Any]
 
 REPORTED: Mapping[str, Sequence[str]] = {
+    "log": ("log",),
     "plan": ("plan",),
     "solve": ("solve",),
     "worst": ("worst", "worst_by_size"),

@@ -383,7 +383,7 @@ def read_table(table: Table, form: LogFormat, *, drop_open: bool = False, strict
     reading = replace(
         reading,
         format=form.name,
-        columns=tuple(_column(one) for one in maker.columns),
+        columns=tuple(_column(one, reading.written) for one in maker.columns),
         rows=maker.rows,
         left_out=(*((reason, count) for reason, count in maker.left_out.items() if count), *reading.left_out),
     )
@@ -392,5 +392,6 @@ def read_table(table: Table, form: LogFormat, *, drop_open: bool = False, strict
     return replace(trace, notes=(*doubts, *(note for note in notes if note not in doubts)), reading=reading)
 
 
-def _column(one: Made) -> ReadColumn:
-    return ReadColumn(" and ".join(one.of), one.name, "s or a date" if one.name in TIMES else UNITS.get(one.name, ""))
+def _column(one: Made, written: str) -> ReadColumn:
+    unit = "date" if written == "dates" and one.name != "duration" else "s"
+    return ReadColumn(" and ".join(one.of), one.name, unit if one.name in TIMES else UNITS.get(one.name, ""))

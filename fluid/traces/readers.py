@@ -27,7 +27,7 @@ from theory.numbers import many
 HEADER = "a header with time, duration, and type or resources"
 
 
-def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
+def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False, by_demand: bool = False) -> Trace:
     """Read a trace; the first row says which format it has.
 
     Parameters
@@ -43,6 +43,8 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
     strict : bool
         Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
+    by_demand : bool
+        Whether the resources of a log are read even where a column names the type.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & GUESSED.bind(first).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
-        return read_guessed(path, drop_open=drop_open, strict=strict)
+        return read_guessed(path, drop_open=drop_open, strict=strict, by_demand=by_demand)
     if {"time", "duration"} & set(first):
         return read_plain(path)
     refuse_other_kinds(Path(path))
