@@ -41,9 +41,13 @@ def first_lines(trace: Trace) -> list[str]:
     """Return what a plan says of its log before everything else."""
     if trace.reading is None:
         return []
-    answer = log_answer(Path("log"), trace)
+    answer = log_answer(Path(), trace)
     rows = [f"{what}: {value}" for what, value in _facts(answer)]
-    return [_taken(answer), *rows, *(f"looks wrong: {doubt}" for doubt in answer.doubts)]
+    return [
+        f"{_taken(answer)} (the whole answer: packproof log)",
+        *rows,
+        *(f"looks wrong: {doubt}" for doubt in answer.doubts),
+    ]
 
 
 def sentence(answer: LogAnswer) -> str:
@@ -55,10 +59,9 @@ def sentence(answer: LogAnswer) -> str:
 def _taken(answer: LogAnswer) -> str:
     left = sum(answer.left_out.values())
     without = f", {left:,} of them left out" if left else ""
-    return (
-        f"{quoted(answer.file)} was read as {answer.format}: {many(answer.tasks, 'task')} of {many(answer.rows, 'row')}"
-        f"{without}, over {lasting(answer.span)}"
-    )
+    name = quoted(answer.file) if answer.file else "the log"
+    counted = f"{many(answer.tasks, 'task')} of {many(answer.rows, 'row')}{without}"
+    return f"{name} was read as {answer.format}: {counted}, over {lasting(answer.span)}"
 
 
 def _facts(answer: LogAnswer) -> list[tuple[str, str]]:

@@ -239,7 +239,7 @@ def tables(answer: PlanAnswer) -> list[Table]:
     notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
     if notes:
         parts.append(Table("about the log", [""], [[note] for note in notes], [False]))
-    about = [Table("the log (more: packproof log)", [""], [[line] for line in log.about], [False])] if log.about else []
+    about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
     return [*about, *parts]
 
 
