@@ -205,16 +205,17 @@ def _log_alone(
     log: Path, server: list[str], warmup: float, price: str, *, drop_open: bool, strict: bool
 ) -> tuple[PlannedLog, _Own]:
     """Read servers and a log whose demands are its types."""
-    from fluid.planning import planned_log, types_of_log
+    from fluid.planning import expect_resources, planned_log, types_of_log
     from fluid.traces.file import TraceFile
     from theory.files.instances import parse_instance
     from theory.files.planned_types import with_pools
 
     file = TraceFile(log, drop_open=drop_open, strict=strict, by_demand=True)
+    expect_resources(file.trace, str(log))
     names = file.trace.resources
     stated = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     # a type that asks of each resource tells how servers name them, and what no server has
-    every = with_pools([{"name": "any", "demand": dict.fromkeys(names, "1"), "reward": 1}] if names else [], stated)
+    every = with_pools([{"name": "any", "demand": dict.fromkeys(names, "1"), "reward": 1}], stated)
     capacity = {
         name: max(Fraction(pool["capacity"].get(name, 0)) for pool in every.pools)
         for name in names

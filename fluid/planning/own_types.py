@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.traces.model import Trace
-from theory.errors import InputError, listed
+from theory.errors import InputError
 from theory.numbers import many, text
 
 MOST_TYPES = 24
@@ -74,9 +74,7 @@ def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) ->
     InputError
         A log without resources, or with a task that fits no server.
     """
-    if not trace.resources:
-        expected = "expected resources, such as vCPU and RAM (GiB), or a table of the types that the log names"
-        raise InputError(f"{source}: {trace.header}: {expected}: packproof plan TYPES LOG")
+    expect_resources(trace, source)
     columns = [trace.resources.index(name) for name in capacity]
     rows, back = np.unique(trace.demand[:, columns], axis=0, return_inverse=True)
     number = np.asarray(back.reshape(-1), np.int64)
@@ -107,6 +105,13 @@ def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) ->
     return OwnTypes(types, least, of_demand[number], len(demands), grid, added)
 
 
+def expect_resources(trace: Trace, source: str) -> None:
+    """Refuse a log without resources, which may name types instead."""
+    if not trace.resources:
+        expected = "expected resources, such as vCPU and RAM (GiB), or a table of the types that the log names"
+        raise InputError(f"{source}: {trace.header}: {expected}: packproof plan TYPES LOG")
+
+
 def _refuse_large(
     trace: Trace,
     demands: Sequence[Sequence[Fraction]],
@@ -121,7 +126,7 @@ def _refuse_large(
         rows = np.flatnonzero(which)
         i = int(rows[0] if trace.line is None else rows[np.argmin(trace.line[rows])])
         line = "" if trace.line is None else f":{int(trace.line[i])}"
-        shown = listed(f"{name} = {text(x)}" for name, x in zip(capacity, demands[int(number[i])], strict=True))
+        shown = ", ".join(f"{name} = {text(x)}" for name, x in zip(capacity, demands[int(number[i])], strict=True))
         count = many(int(which.sum()), "task")
         raise InputError(
             f"{source}{line}: expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not)"

@@ -101,7 +101,7 @@ def test_everything_that_is_not_used_is_named(tmp_path: Path, capsys: pytest.Cap
     ):
         assert words in text
     path = tmp_path / "log.csv"
-    path.write_text("start,end,type\n" + "5,5,a\n" * 20 + "9,7,a\n" * 2)
+    path.write_text("start (s),end (s),type\n" + "5,5,a\n" * 20 + "9,7,a\n" * 2)
     text = printed(["log", str(path)], capsys)
     for words in ("20 of 20 tasks come at the first instant", "20 stays of 0 seconds", "that end before they start"):
         assert words in text, text
@@ -158,6 +158,7 @@ def _all_fit(trace: Any, own: Any) -> None:
     assert len(np.unique(own.of_task)) == len(own.types)
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_log_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawn_log(tmp_path / "log.csv", 5, count=120)
     words = ["plan", str(tmp_path / "log.csv"), "--server", "cpu=16,memory=400", "--accept", "0.9"]
