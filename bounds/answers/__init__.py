@@ -47,6 +47,7 @@ KINDS = {
     "experiment_status": Kind("experiment", "ExperimentStatus", "experiment --status --json"),
     "export": Kind("exports", "ExportAnswer", "export --json"),
     "fluid": Kind("fluid", "FluidAnswer", "fluid --json"),
+    "log": Kind("log", "LogAnswer", "log --json"),
     "plan": Kind("plan", "PlanAnswer", "plan --json"),
     "policies": Kind("catalogue", "PolicyLine", "simulate --policy list --json", is_list=True),
     "region": Kind("region", "RegionAnswer", "region --json"),

@@ -15,7 +15,7 @@ class PlanAnswer(CommandAnswer):
 
     `carries` is certified by `certificate`, `peak` is exact; `policies` and `growth` are simulated; `packproof
     check` verifies `certificate`. `pools` splits servers over several pools by their shares (null: there is one
-    pool, or no answer).
+    pool, or no answer). `rounding` says what the rounding of demands to types costs (null: there was none).
     """
 
     sentence: Annotated[str, HIDDEN]
@@ -31,6 +31,9 @@ class PlanAnswer(CommandAnswer):
     peak: Annotated[PlanPeak, Head("servers that hold the fullest instant, if VMs may be moved (exact)")]
     policies: Annotated[list[PlanPolicy], HIDDEN]
     greedy: Annotated[PlanGreedy, Head("greedy reservation, which fills servers with the VMs of the greatest reward")]
+    rounding: Annotated[
+        PlanRounding | None, Head("demands rounded up to types, and what that costs (certified bounds)")
+    ]
     growth: Annotated[list[PlanGrowth], HIDDEN]
     left_out: Annotated[list[str], Head("left out for lack of time", by=LINES)]
     not_run: Annotated[list[str], Head("left out, as it cannot run here", by=LINES)]
@@ -47,6 +50,8 @@ class PlanTarget(Answer):
 class PlanLog(Answer):
     """The log, when measuring begins, and what was guessed and dropped.
 
+    `about` has the first lines of ``packproof log``.
+
     `begins` is in seconds from 1970 (null: the log has no dates); `simulated` is the part on which policies ran (null:
     all of it).
     """
@@ -55,6 +60,7 @@ class PlanLog(Answer):
     seconds: float
     warmup: float
     begins: float | None
+    about: list[str]
     notes: list[str]
     simulated: PlanPart | None
 
@@ -136,6 +142,21 @@ class PlanGreedy(Answer):
     worst_ratio_exact: Annotated[Exact, Of("worst_ratio")]
     worst_found: Annotated[bool, Head("no mix is worse than that")]
     worst_workload: Annotated[dict[str, Exact], HIDDEN]
+
+
+class PlanRounding(Answer):
+    """Demands that were rounded up to a grid, as the log came without a table of types.
+
+    `added` is by how much that raises the work of the log, by resource. Of the servers that carry the mean workload,
+    and of those that hold the fullest instant, `lower` are needed for the demands as they are and `upper` are enough.
+    """
+
+    grid: Annotated[str, Head("grid", prose=True)]
+    distinct: Annotated[int, Head("distinct demands")]
+    types: int
+    added: Annotated[dict[str, float], Head("added by rounding", by="resource", share=True, digits=3)]
+    carries: Annotated[ServersBetween, Head("servers that carry the mean workload, demands as they are")]
+    peak: Annotated[ServersBetween, Head("servers that hold the fullest instant, demands as they are")]
 
 
 class PlanGrowth(Answer):

@@ -31,6 +31,7 @@ COMMANDS = {
     "export": ("check",),
     "fluid": ("fluid",),
     "instance": ("instance",),
+    "log": ("log",),
     "plan": ("plan",),
     "region": ("region",),
     "report": ("report",),

@@ -134,6 +134,12 @@ NodesLimit = Annotated[
     ),
 ]
 
+LogFile = Annotated[
+    Path, typer.Argument(metavar="LOG", help="Log of VMs, jobs or pods (docs: Traces).", show_default=False)
+]
+DropOpen = Annotated[
+    bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
+]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Refuse a log with rows that never ran (else they are dropped and counted).")
 ]

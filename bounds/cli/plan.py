@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show
 from bounds.cli.instance import pool_table
-from bounds.cli.options import EngineOption, JsonFlag, SeedOption, StoreFile, StrictOption, announcing
-from theory.errors import InputError
+from bounds.cli.options import (
+    DropOpen,
+    EngineOption,
+    JsonFlag,
+    SeedOption,
+    StoreFile,
+    StrictOption,
+    announcing,
+)
+from theory.errors import InputError, listed
+from theory.numbers import many, text
 
 if TYPE_CHECKING:
     from bounds.answers.plan import PlanAnswer
-    from fluid.planning import Plan, PlannedLog
+    from fluid.planning import OwnTypes, Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
+    from theory.instance import Instance
 
 POLICIES = {
     "loss": ("first-fit", "best-fit", "dra"),
@@ -37,10 +49,21 @@ class Level(StrEnum):
 
 Types = Annotated[
     str,
-    typer.Argument(metavar="TYPES", help="VM types: CSV, TOML, JSON, or names such as 'aws:m5.*'.", show_default=False),
+    typer.Argument(
+        metavar="TYPES",
+        help="VM types: CSV, TOML, JSON, or names such as 'aws:m5.*'; or the log alone, whose demands are the types.",
+        show_default=False,
+    ),
 ]
-LogFile = Annotated[
-    Path, typer.Argument(metavar="LOG", help="Log of VMs: CSV, JSON lines or Parquet.", show_default=False)
+LastFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="LOG", help="Log of VMs, jobs or pods (see packproof log).", show_default=False),
+]
+PriceOption = Annotated[
+    str,
+    typer.Option(
+        "--price", metavar="cpu=0.03,memory=0.004", help="What a unit of each resource earns, where TYPES are left out."
+    ),
 ]
 ServerOption = Annotated[
     list[str],
@@ -76,9 +99,6 @@ TimeLimit = Annotated[
 Warmup = Annotated[
     float, typer.Option("--warmup", metavar="W", help="Seconds from the beginning of the log that are not counted.")
 ]
-DropOpen = Annotated[
-    bool, typer.Option("--drop-open", help="Drop rows without an end (else they run on to the end of the log).")
-]
 ReportFile = Annotated[
     Path | None, typer.Option("--out", metavar="OUT.html", help="Write a report.", callback=announcing())
 ]
@@ -88,12 +108,13 @@ ReportFile = Annotated[
     examples=(
         "packproof plan examples/caught.toml examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
         "packproof plan examples/vm_types.csv examples/vm_log.csv --server cpu=48,memory=192 --accept 0.99",
+        "packproof plan examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
     )
 )
 def plan(
     types: Types,
-    log: LogFile,
     server: ServerOption,
+    log: LastFile = None,
     accept: Accept = None,
     wait: Wait = None,
     policies: PolicyNames = None,
@@ -102,6 +123,7 @@ def plan(
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
     warmup: Warmup = 0.0,
+    price: PriceOption = "",
     strict: StrictOption = False,
     store: StoreFile = None,
     engine: EngineOption = "local",
@@ -119,12 +141,17 @@ def plan(
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
-        planned = _log(types, log, server, warmup, drop_open=drop_open, strict=strict)
+        if log is None:
+            planned, own = _log_alone(Path(types), server, warmup, price, drop_open=drop_open, strict=strict)
+        elif price:
+            raise InputError("--price: expected no prices beside TYPES, which may have a column of prices")
+        else:
+            planned, own = _log(types, log, server, warmup, drop_open=drop_open, strict=strict), None
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(target, seed, opened, report, engine)
         made_plan = make_plan(planned, chosen, trials, EFFORTS[level.value], time_limit, optional=policies is None)
         report("what greedy reservation keeps")
-        answer = _answered(made_plan)
+        answer = _answered(made_plan, None if own is None else _rounding(made_plan, own))
     if out is not None:
         from bounds.cli.report import write_report
 
@@ -167,7 +194,112 @@ def _log(types: str, log: Path, server: list[str], warmup: float, **reading: boo
     return planned_log(file, instance, (*read.notes, *more), read.uncounted, warmup)
 
 
-def _answered(made_plan: Plan) -> PlanAnswer:
+class _Own(NamedTuple):
+    """Types made of the demands of a log, and the instance of their least demands."""
+
+    types: OwnTypes
+    least: Instance
+
+
+def _log_alone(
+    log: Path, server: list[str], warmup: float, price: str, *, drop_open: bool, strict: bool
+) -> tuple[PlannedLog, _Own]:
+    """Read servers and a log whose demands are its types."""
+    from fluid.planning import expect_resources, planned_log, types_of_log
+    from fluid.traces.file import TraceFile
+    from theory.files.instances import parse_instance
+    from theory.files.planned_types import with_pools
+
+    file = TraceFile(log, drop_open=drop_open, strict=strict, by_demand=True)
+    expect_resources(file.trace, str(log))
+    names = file.trace.resources
+    stated = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
+    # a type that asks of each resource tells how servers name them, and what no server has
+    every = with_pools([{"name": "any", "demand": dict.fromkeys(names, "1"), "reward": 1}], stated)
+    capacity = {
+        name: max(Fraction(pool["capacity"].get(name, 0)) for pool in every.pools)
+        for name in names
+        if name not in every.uncounted
+    }
+    own = types_of_log(file.trace, capacity, str(log))
+    prices = _prices(price, capacity)
+    tables = [{**one, **_reward(one["demand"], prices)} for one in own.types]
+    read = with_pools(tables, every.pools)
+    instance, least = (
+        parse_instance({"server": read.pools, "type": kinds}, str(log), workload_needed=False)
+        for kinds in (read.types, _with_least(read.types, own))
+    )
+    notes = (_kinds_in_words(own), *every.notes, *read.notes)
+    return planned_log(file, instance, notes, every.uncounted, warmup, own.of_task), _Own(own, least)
+
+
+def _kinds_in_words(own: OwnTypes) -> str:
+    """Return what the types of a log are."""
+    count = many(len(own.types), "type")
+    if not own.grid:
+        return f"no table of types was given: the {count} are the distinct demands of the log"
+    added = ", ".join(f"{100 * share:.3g} % of {name}" for name, share in own.added.items())
+    return (
+        f"no table of types was given: the {own.distinct:,} distinct demands of the log were rounded up to {count}, "
+        f"{own.grid}; that adds {added}"
+    )
+
+
+def _with_least(types: Sequence[dict[str, Any]], own: OwnTypes) -> list[dict[str, Any]]:
+    """Return types with the least demand of their tasks."""
+    return [
+        {**table, "demand": {name: text(amount) for name, amount in least.items() if amount}}
+        for table, least in zip(types, own.least, strict=True)
+    ]
+
+
+def _prices(option: str, capacity: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Read the prices of resources."""
+    from bounds.cli.options import named_values, read_number
+
+    if not option:
+        return {}
+    stated = named_values("--price", option.split(","), "cpu=NUMBER,memory=NUMBER", got=option[:60])
+    strange = next((name for name in stated if name not in capacity), None)
+    if strange is not None:
+        raise InputError(f"--price: {strange[:60]}: expected a resource that is planned, {listed(capacity)}")
+    return {name: read_number(f"--price: {name}", value) for name, value in stated.items()}
+
+
+def _reward(demand: Mapping[str, str], prices: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return what a type earns, if there are prices."""
+    if not prices:
+        return {}
+    reward = sum((Fraction(demand.get(name, "0")) * price for name, price in prices.items()), Fraction(0))
+    if not reward:
+        shown = ", ".join(f"{name} = {amount}" for name, amount in demand.items())
+        raise InputError(f"--price: expected a price of a resource that each task asks for, one asks {shown} alone")
+    return {"reward": text(reward)}
+
+
+def _rounding(made_plan: Plan, own: _Own) -> dict[str, Any] | None:
+    """Return what the rounding of demands costs, between bounds; None where they are as they were.
+
+    Servers for the least demands of the tasks of each type are needed, and those for the rounded ones are enough.
+    """
+    from fluid.planning import mean_jobs
+    from theory.greedy.servers import least_servers
+
+    if not own.types.grid:
+        return None
+    mean = least_servers(own.least, mean_jobs(made_plan.log))
+    peak = least_servers(own.least, [Fraction(count) for count in made_plan.peak.jobs])
+    return {
+        "grid": own.types.grid,
+        "distinct": own.types.distinct,
+        "types": len(own.types.types),
+        "added": dict(own.types.added),
+        "carries": {"lower": mean.lower, "upper": made_plan.carries.upper},
+        "peak": {"lower": peak.lower, "upper": made_plan.peak.upper},
+    }
+
+
+def _answered(made_plan: Plan, rounding: dict[str, Any] | None) -> PlanAnswer:
     from bounds.adversary.budget import Budget
     from bounds.adversary.workload import worst_workload
     from bounds.certificates.assignment import assignment_certificate
@@ -182,4 +314,4 @@ def _answered(made_plan: Plan) -> PlanAnswer:
     solution = solve(instance)
     placed = (servers, greedy_placement(instance, servers), least_servers(instance, mean_jobs(made_plan.log)))
     worst = worst_workload(instance, Budget(WORST))
-    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed))
+    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed), rounding)

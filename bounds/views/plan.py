@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPart
 from bounds.answers.record import Fields, encode, named
+from bounds.views.log import first_lines
 from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
 from fluid.planning.needs import Need
@@ -19,17 +19,13 @@ from fluid.planning.plan import Plan, PolicyNeed
 from fluid.simulation.ticks import in_units
 from fluid.traces.jobs import TICK
 from fluid.traces.model import Doubt
-from theory.errors import InputError, listed, quoted
+from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import apportion
 from theory.instance import Instance
 
 if TYPE_CHECKING:
     from bounds.adversary.workload import WorstWorkload
-
-HOUR = 3600.0
-
-LATEST = 1e14  # seconds from 1970 that are a date, some three million years
 
 ASSUMED = (
     "The log is counted from its first instant (or from the end of the warm-up, --warmup) to just beyond its last "
@@ -44,8 +40,14 @@ ASSUMED = (
 """What every plan assumes."""
 
 
-def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificate: Mapping[str, Any]) -> PlanAnswer:
-    """Return the answer of a plan.
+def plan_answer(
+    plan: Plan,
+    solution: Solution,
+    worst: WorstWorkload,
+    certificate: Mapping[str, Any],
+    rounding: Mapping[str, Any] | None = None,
+) -> PlanAnswer:
+    """Return the answer of a plan; `rounding` is what the rounding of demands to types costs, if there was any.
 
     `solution` is of the mean workload on the servers of the plan, `worst` the worst workload of the same types, and
     `certificate` proves `solution` and the servers that carry the workload.
@@ -92,6 +94,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
             seconds=seconds(log.until),
             warmup=seconds(log.warmup),
             begins=None if log.begins is None else seconds(log.begins),
+            about=[] if log.trace is None else first_lines(log.trace),
             simulated=simulated,
         ),
         workload=rows,
@@ -104,6 +107,7 @@ def plan_answer(plan: Plan, solution: Solution, worst: WorstWorkload, certificat
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
             worst_workload=named(log.instance.types, worst.workload),
         ),
+        rounding=rounding,
         growth=[Fields(one, one.need, pools=_pools(log.instance, one.need)) for one in plan.growth],
         left_out=plan.left_out,
         not_run=plan.not_run,
@@ -199,41 +203,10 @@ def doubted(notes: Sequence[str], answer: str) -> str:
     return f"The log is in doubt ({'; '.join(doubts)}). {answer}" if doubts else answer
 
 
-def lasting(span: float) -> str:
-    """Write a span of time, in seconds, in the unit that suits it.
-
-    >>> lasting(59), lasting(7200), lasting(14 * 86400)
-    ('59 s', '2 hours', '14 days')
-    """
-    if span < 300:
-        return f"{span:,.3g} s"
-    return f"{span / HOUR:,.3g} hours" if span < 48 * HOUR else f"{span / (24 * HOUR):,.4g} days"
-
-
 def room(servers: int) -> str:
     """Say what the room for more VMs is about, which is given by type."""
     of = many(servers, "server")
     return f"Room for more: VMs of one type alone on {of}, on average, if packed as well as possible."
-
-
-def moment(begins: float | None, at: float) -> str:
-    """Write a time of a log, in seconds after it begins: the date where it has dates.
-
-    Raises
-    ------
-    InputError
-        A time that is no date.
-
-    Examples
-    --------
-    >>> moment(1777852800.0, 90.0), moment(None, 7200.0)
-    ('2026-05-04T00:01:30 UTC', '2 hours after the first arrival')
-    """
-    if not abs((begins or 0.0) + at) < LATEST:
-        raise InputError(f"peak.at: expected seconds up to a date that can be written, got {at:g}")
-    if begins is None:
-        return f"{lasting(at)} after the first arrival"
-    return f"{np.datetime64(round(begins + at), 's')} UTC"
 
 
 def _between(lower: int, upper: int) -> str:
@@ -264,7 +237,10 @@ def tables(answer: PlanAnswer) -> list[Table]:
     if answer.growth:
         parts.append(_growth(answer, share=is_share))
     notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
-    return [*parts, Table("about the log", [""], [[note] for note in notes], [False])] if notes else parts
+    if notes:
+        parts.append(Table("about the log", [""], [[note] for note in notes], [False]))
+    about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
+    return [*about, *parts]
 
 
 def _policies(answer: PlanAnswer, *, share: bool) -> Table:

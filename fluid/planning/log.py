@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.ticks import in_ticks, in_units
 from fluid.traces.file import TraceFile
-from fluid.traces.jobs import TICK, typed_jobs
-from fluid.traces.model import MICROSECONDS
+from fluid.traces.jobs import TICK, jobs_of_types, typed_jobs
+from fluid.traces.model import MICROSECONDS, Trace
 from theory.errors import ArgumentError, InputError
 from theory.instance import Instance
 
@@ -47,6 +47,8 @@ class PlannedLog:
         Resources of the types that no server names.
     warmup : int or float
         When measuring begins: what comes before is simulated, and not counted.
+    trace : Trace or None
+        What was read, where the log is one of a file.
     """
 
     instance: Instance
@@ -56,6 +58,7 @@ class PlannedLog:
     notes: tuple[str, ...]
     uncounted: tuple[str, ...] = ()
     warmup: float = 0
+    trace: Trace | None = None
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
@@ -123,8 +126,11 @@ def planned_log(
     notes: tuple[str, ...] = (),
     uncounted: tuple[str, ...] = (),
     warmup: float = 0.0,
+    types: NDArray[np.int64] | None = None,
 ) -> PlannedLog:
     """Read the log of a plan; `notes` come before those of the trace, and `warmup` is in seconds.
+
+    `types` are those of the tasks of the trace, where they are known.
 
     Time 0 is the first arrival, or when the trace opens if jobs are in service then.
 
@@ -133,7 +139,7 @@ def planned_log(
     InputError
         A log with fewer than ten arrivals, or all of them at one time; a warm-up after which none arrives.
     """
-    traced = typed_jobs(file, instance)
+    traced = typed_jobs(file, instance) if types is None else jobs_of_types(file, types)
     jobs = traced.all
     first = int(jobs.times[0])
     times = jobs.times - first
@@ -148,7 +154,7 @@ def planned_log(
         )
     begins = None if file.trace.begins is None else file.trace.begins + first
     moved = JobList(times, jobs.types, jobs.durations)
-    return PlannedLog(instance, moved, last + 1, begins, (*notes, *traced.notes), uncounted, start)
+    return PlannedLog(instance, moved, last + 1, begins, (*notes, *traced.notes), uncounted, start, file.trace)
 
 
 def window(log: PlannedLog, most: int) -> tuple[PlannedLog, float]:

@@ -7,12 +7,14 @@ tried on small files made by hand, not on the trace itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from fluid.traces.model import ALIBABA, ALIBABA_2018, Outcome, Trace
+from fluid.traces.readings import reading_of
 from fluid.traces.tasks import Tasks, in_largest_units
 from theory.errors import TooLargeError
 from theory.files.cells import ABSENT, FARTHEST, nonnegative, ticks, whole
@@ -96,7 +98,9 @@ def read_alibaba(path: str | Path, *, strict: bool = False) -> Trace:
         f"{int((outcome == Outcome.censored).sum()):,} pods are there to the last moment: right-censored there",
         *found.dropped.notes,
     ]
-    return tasks.trace(ALIBABA, labels, notes)
+    units = {"cpu_milli": "thousandths of a core", "memory": "MiB", "gpu_milli": "thousandths of a GPU"}
+    reading = reading_of(PODS.name, found, PODS.columns, units, {"never scheduled": pending})
+    return replace(tasks.trace(ALIBABA, labels, notes), reading=reading)
 
 
 def _is_no_time(cell: str) -> bool:
@@ -199,7 +203,7 @@ def read_alibaba_2018(path: str | Path, *, strict: bool = False) -> Trace:
         "have no request": ("", absent("plan_cpu", "plan_mem")(found)),
         "have no start and end in this order": ("end_time", wrong),
     }
-    left_out = [_left_out(found, reason, *rule, strict=strict) for reason, rule in rules.items()]
+    left_out = {reason: _left_out(found, *rule, strict=strict) for reason, rule in rules.items()}
     rows = found.rows
     _refuse_many_instances(found, instances)
     cpu, memory = (found.amounts(name, nonnegative) for name in ("plan_cpu", "plan_mem"))
@@ -214,13 +218,15 @@ def read_alibaba_2018(path: str | Path, *, strict: bool = False) -> Trace:
         *found.notes,
         "the first start is time 0",
         "each task counts as so many jobs as it has instances, all from its start to its end",
-        *left_out,
+        *(f"{count:,} tasks {reason}: dropped" for reason, count in left_out.items()),
     ]
-    return tasks.trace(ALIBABA_2018, notes=notes)
+    units = {"plan_cpu": "hundredths of a core", "plan_mem": "parts of a hundred of the largest memory"}
+    reading = reading_of(BATCH_TASKS.name, found, BATCH_TASKS.columns, units, left_out)
+    return replace(tasks.trace(ALIBABA_2018, notes=notes), reading=reading)
 
 
-def _left_out(found: Records, reason: str, column: str, which: Flags, *, strict: bool) -> str:
-    """Leave rows out and return the note on it; refused if strict, where a column says so."""
+def _left_out(found: Records, column: str, which: Flags, *, strict: bool) -> int:
+    """Leave rows out and return how many there were; refused if strict, where a column says so."""
     which = which & found.rows
     if strict and column and which.any():
         row = int(np.argmax(which))
@@ -229,7 +235,7 @@ def _left_out(found: Records, reason: str, column: str, which: Flags, *, strict:
         start, end = (int(found[name][row]) / 10**6 for name in ("start_time", "end_time"))
         found.fail(row, column, f"expected 0 < start <= end, got {start:g} and {end:g}")
     found.rows = found.rows & ~which
-    return f"{int(which.sum()):,} tasks {reason}: dropped"
+    return int(which.sum())
 
 
 def _refuse_many_instances(found: Records, instances: Integers) -> None:

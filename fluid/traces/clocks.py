@@ -2,7 +2,8 @@
 
 A unit belongs to its column. Where the header does not say it, times that are no dates are judged by all their numbers:
 as dates without signs between their parts (20260501120000), as dates of a spreadsheet (45778.5, days), as time since
-1970 in the unit that its size tells, or else as seconds. Columns that contradict each other are refused.
+1970 in the unit that its size tells, or else as seconds. Dates in the form of a country (31.12.2026, 12/31/2026) have
+their days and months in the order that all of them allow. Columns that contradict each other are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ from typing import NoReturn
 import numpy as np
 
 from theory.errors import InputError
-from theory.files.cells import COMPACT, SERIAL, compact_date, is_date
+from theory.files.cells import (
+    COMPACT,
+    DAY_FIRST,
+    MONTH_FIRST,
+    SERIAL,
+    YEAR_FIRST,
+    YEARS,
+    compact_date,
+    date_parts,
+    is_date,
+)
 from theory.files.columns import Flags, dates, decimals, look_like_dates
 from theory.files.formats import Records
 from theory.files.headers import factor_of, unit_of
@@ -45,7 +56,8 @@ class Clock:
     scale : tuple of (str, Fraction)
         Seconds in a unit of time, start, end and duration.
     form : str
-        `COMPACT` or `SERIAL` for numbers that are dates; empty for all others.
+        `COMPACT` or `SERIAL` for numbers that are dates, or the order of day, month and year in dates of a spreadsheet;
+        empty for all others.
     assumed : str
         What was assumed of units, in words; empty where headers and dates say all.
     apart : bool
@@ -112,6 +124,10 @@ def clock_of(records: Records, names: Sequence[str]) -> Clock:
     stay = columns.get("duration", "")
     no_unit = f"{stay} has no unit and is taken for seconds" if stay and factors["duration"] is None else ""
     if not counted:  # all are dates
+        order, words = _order_of_dates(records, moments)
+        if order:
+            said = f"{words}; {no_unit}" if no_unit else words
+            return Clock(_scale(factors, SECOND), order, said, bool(no_unit))
         return Clock(_scale(factors, SECOND), assumed=no_unit, apart=bool(no_unit))
     without = [header for name, header in counted.items() if factors[name] is None]
     with_unit = [header for name, header in counted.items() if factors[name] is not None]
@@ -130,6 +146,34 @@ def clock_of(records: Records, names: Sequence[str]) -> Clock:
             _refuse_lack(records, without[0], stay)
         words = f"{words}; {no_unit}" if no_unit else words
     return Clock(_scale(factors, unit), form, words, bool(no_unit))
+
+
+def _order_of_dates(records: Records, moments: Mapping[str, str]) -> tuple[str, str]:
+    """Return the order of day, month and year in dates of a spreadsheet, and it in words; empty for other dates.
+
+    Between dots the day is first; between strokes or dashes a number of more than 12 tells.
+    """
+    cells: dict[str, tuple[str, int, int, int]] = {}
+    every = np.ones(len(records), bool)
+    for name in moments:
+        texts, _ = records.cells[name].distinct(every)
+        if not any(date_parts(cell) for cell in texts[:LOOK]):
+            continue
+        cells |= {cell: parts for cell in texts if (parts := date_parts(cell)) is not None}
+    if not cells:
+        return "", ""
+    names = " and ".join(moments.values())
+    example = next(iter(cells))
+    if cells[example][1] > YEARS[0]:
+        return YEAR_FIRST, f"{names}: dates such as {example} have the year first"
+    by_first = next((cell for cell, parts in cells.items() if parts[1] > 12 or parts[0] == "."), "")
+    by_second = next((cell for cell, parts in cells.items() if parts[2] > 12), "")
+    if bool(by_first) == bool(by_second):
+        problem = f"{by_first} has the day first and {by_second} the month" if by_first else f"{example} may be either"
+        _refuse(records, names, f"expected dates that tell day and month, such as 2026-12-31: {problem}")
+    if by_first:
+        return DAY_FIRST, f"{names}: dates such as {by_first} have the day first"
+    return MONTH_FIRST, f"{names}: dates such as {by_second} have the month first"
 
 
 def _refuse(records: Records, header: str, problem: str) -> NoReturn:

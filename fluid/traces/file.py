@@ -59,6 +59,8 @@ class TraceFile:
         Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
     strict : bool
         Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
+    by_demand : bool
+        Whether the resources of a log are read even where a column names the type.
     columns : Columns or None
         Which column is what, of a table of no known format.
     capacity : tuple of (str, Fraction)
@@ -74,6 +76,7 @@ class TraceFile:
     columns: Columns | None = None
     drop_open: bool = False
     strict: bool = False
+    by_demand: bool = False
 
     @cached_property
     def trace(self) -> Trace:
@@ -160,7 +163,7 @@ def _kept(file: TraceFile) -> Trace:
 
 def _read(file: TraceFile) -> Trace:
     if file.columns is None:
-        trace = read_trace(file.path, drop_open=file.drop_open, strict=file.strict)
+        trace = read_trace(file.path, drop_open=file.drop_open, strict=file.strict, by_demand=file.by_demand)
     else:
         trace = read_mapped(file.path, file.columns, strict=file.strict)
     return completed(trace) if file.completed else trace

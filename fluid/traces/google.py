@@ -7,7 +7,7 @@ tried on small files made by hand, not on the trace itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fluid.traces.model import GOOGLE, GOOGLE_2019, MICROSECONDS, Outcome, Trace
+from fluid.traces.readings import reading_of
 from fluid.traces.tasks import Integers, Tasks
 from theory.errors import InputError
 from theory.files.cells import nonnegative, one_of, whole
@@ -70,6 +71,11 @@ INSTANCE_EVENTS = Format(
 def _priority(text: str) -> int:
     return whole(text or "0")
 
+
+UNITS = {
+    **dict.fromkeys(("submit_us", "schedule_us", "end_us", "time"), "us"),
+    **dict.fromkeys(("cpu", "memory"), "shares of the largest machine"),
+}
 
 SUBMITTED, SCHEDULED = "submitted", "scheduled"
 
@@ -127,7 +133,8 @@ def read_google_table(path: str | Path, *, strict: bool = False) -> Trace:
     rows = np.flatnonzero(found.rows)
     columns = (submit, found["schedule_us"], end, outcome, found["attempt"])
     attempts = Attempts(rows, *(values[rows] for values in columns))
-    return _trace(found, attempts, notes_of(left_out, last), GOOGLE, strict=strict)
+    trace = _trace(found, attempts, notes_of(left_out, last), GOOGLE, strict=strict)
+    return replace(trace, reading=reading_of(ATTEMPTS.name, found, ATTEMPTS.columns, UNITS, left_out))
 
 
 def _refuse_back(found: Records, name: str, why: str = "") -> None:
@@ -250,7 +257,9 @@ def _trace_of_events(
     }
     attempts = attempts.only(np.flatnonzero(scheduled & with_request))
     notes = [*notes_of(left_out, last, opens), *more]
-    return _trace(found, attempts, notes, source, opens, strict=strict)
+    trace = _trace(found, attempts, notes, source, opens, strict=strict)
+    form = EVENTS if source == GOOGLE else INSTANCE_EVENTS
+    return replace(trace, reading=reading_of(f"{form.name} (a row an event)", found, form.columns, UNITS, left_out))
 
 
 def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:

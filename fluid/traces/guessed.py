@@ -28,7 +28,10 @@ CREATED = (
     "submit_time", "submitted_at", "submitted_time", "submission_time", "submitted", "submit", "queued_at",
     "arrival_time", "arrival", "requested_at", "launch_time", "launched_at", "time", "timestamp",
 )  # fmt: skip
-STARTED = ("start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time")
+STARTED = (
+    "start", "start_time", "started_at", "started", "started_time", "start_date", "begin", "begin_time", "scheduled_at",
+    "scheduled_time", "scheduled",
+)  # fmt: skip
 ENDED = (
     "deleted_at", "deleted", "deletion_time", "deletion_timestamp", "deleted_time", "delete_time", "end",
     "end_time", "ended_at", "ended", "end_date", "finish_time", "finished_time", "finished_at", "finished",
@@ -77,9 +80,12 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
     return columns, in_words(columns)
 
 
-def _guessed(table: Table) -> tuple[Records, Columns]:
+def _guessed(table: Table, *, by_demand: bool = False) -> tuple[Records, Columns]:
     """Read a log whose columns are guessed."""
-    named = _named(table, GUESSED.bind(table.header))
+    chosen = GUESSED.bind(table.header)
+    if by_demand and set(chosen) & set(RESOURCES):
+        chosen.pop("type", None)
+    named = _named(table, chosen)
     ids = columns_by_meaning([cell for cell in table.header if cell not in named.values()], {"id": IDS})
     return read_named(table, named, ids)
 
@@ -167,14 +173,14 @@ def in_words(columns: Columns) -> str:
     return f"columns guessed from the header: {shown}{times}{amounts}{assumed}"
 
 
-def read_guessed(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
+def read_guessed(path: str | Path, *, drop_open: bool = False, strict: bool = False, by_demand: bool = False) -> Trace:
     """Read a log whose columns are guessed (`guess_columns`); see `fluid.traces.mapped.read_mapped`.
 
     With `drop_open`, rows without an end are dropped; otherwise they run on to the end of the log. With `strict`, rows
-    that never ran are refused.
+    that never ran are refused. With `by_demand`, resources are read even where a column names the type.
     """
     with opened(path) as table:
-        found, columns = _guessed(table)
+        found, columns = _guessed(table, by_demand=by_demand)
     guess = in_words(columns)
     try:
         trace = trace_of(found, replace(columns, keeps_open=not drop_open), strict=strict)

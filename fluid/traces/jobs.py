@@ -100,6 +100,11 @@ def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, Trace
     return law, _divided(file, present, kept, place.reshape(-1))
 
 
+def jobs_of_types(file: TraceFile, types: NDArray[Any]) -> TraceJobs:
+    """Turn a trace into jobs whose types are known, one for each of its tasks."""
+    return _divided(file, True, file.trace, types)
+
+
 def _used(file: TraceFile, present: bool) -> Trace:
     return file.trace if present or not file.trace.present.any() else file.trace.arrivals
 

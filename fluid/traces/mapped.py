@@ -29,9 +29,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, Trace
+from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, ReadColumn, Reading, Trace
 from fluid.traces.tasks import Tasks
-from theory.files.cells import EPOCH, NUMBERS, ZONED, is_absent, nonnegative, whole
+from theory.files.cells import COMPACT, EPOCH, NUMBERS, SERIAL, ZONED, is_absent, nonnegative, whole
 from theory.files.columns import Flags, Integers, whole_numbers
 from theory.files.document import Fields
 from theory.files.formats import AMOUNT, DURATION, MOMENT, ORDER, WHOLE, WORD, Column, Records, Times, records
@@ -56,6 +56,13 @@ FAR = 10
 
 NEVER_RAN = frozenset({"pending", "queued", "waiting", "rejected", "refused", "denied", "unschedulable", "not_started"})
 """States, in lower case, of rows that never ran."""
+
+UNITS_OF_TIME = {
+    Fraction(1, 10**9): "ns", Fraction(1, 10**6): "us", Fraction(1, 1000): "ms", Fraction(1): "s", Fraction(60): "min",
+    Fraction(3600): "h", Fraction(86400): "d", Fraction(7 * 86400): "w",
+}  # fmt: skip
+UNITS_OF_AMOUNTS = {"cpu": "cores", "memory": "GiB", "disk": "GiB", "gpu": "GPUs"}
+"""Units in words, where a header states none."""
 
 QUANTITIES = {
     **dict.fromkeys(("time", "start", "end"), MOMENT),
@@ -92,6 +99,8 @@ class Columns:
         Whether the duration may have another unit than the other times.
     unread : tuple of str
         Columns that are read otherwise, so that they are not named as unused.
+    are_asked : bool
+        Whether a resource of which no row asks anything is left out, and a note says so.
     """
 
     column: tuple[tuple[str, str], ...]
@@ -104,6 +113,7 @@ class Columns:
     assumed: str = ""
     apart: bool = False
     unread: tuple[str, ...] = ()
+    are_asked: bool = False
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -205,6 +215,7 @@ def trace_of(found: Records, columns: Columns, *, strict: bool) -> Trace:
     is_open = found.rows & (stay < 0)
     amounts = {name: Amounts(name, found.headers[name]) for name in columns.resources if columns.is_guessed}
     tasks, labels = _tasks(found, columns, amounts, arrival, np.where(is_open, last - begun, stay), outcome)
+    unasked = _without_unasked(tasks) if columns.are_asked else []
     tasks.copies = copies[found.rows] if "count" in found else None
     if tasks.copies is not None and tasks.copies.sum(dtype=float) > MOST_TASKS:
         total = sum(tasks.copies.tolist())
@@ -220,6 +231,7 @@ def trace_of(found: Records, columns: Columns, *, strict: bool) -> Trace:
         *found.notes,
         *unused_columns(found.header, [*found.headers.values(), *columns.unread]),
         *_notes_of_rows(found, tasks),
+        *unasked,
         *dropped.notes,
         *([f"the first arrival, {_shown(first, found.times)}, is time 0"] if first else []),
         *([f"{many(int(no_end.sum()), 'row')} without an end dropped"] if no_end.any() else []),
@@ -229,8 +241,50 @@ def trace_of(found: Records, columns: Columns, *, strict: bool) -> Trace:
     ]
     trace = tasks.trace(PLAIN, labels, notes, unordered=True)
     is_dated = found.times.form not in ("", NUMBERS) or first >= SINCE_1970
-    begins = first if is_dated else None
-    return replace(trace, priorities="priority" in found, begins=begins, header=found.headers.get("type", "type"))
+    return replace(
+        trace,
+        priorities="priority" in found,
+        begins=first if is_dated else None,
+        header=found.headers.get("type", "type"),
+        reading=_reading(found, columns, int(no_end.sum())),
+    )
+
+
+def _without_unasked(tasks: Tasks) -> list[str]:
+    """Leave out resources of which no task asks anything, and return the notes on them."""
+    none = [name for name, (numbers, _) in tasks.demand.items() if not numbers.any()]
+    for name in none:
+        del tasks.demand[name]
+    return [f"no row asks for {name}: it is not counted" for name in none]
+
+
+def _stated_unit(name: str, header: str) -> str:
+    """Return the unit that a header states, as it is spelt there."""
+    unit = unit_of(name, header)
+    at = header.lower().rfind(unit)
+    return header[at : at + len(unit)] if unit and at >= 0 else unit
+
+
+def _reading(found: Records, columns: Columns, without_end: int) -> Reading:
+    """Return how the columns of a table were read."""
+    written = {COMPACT: "dates as numbers such as 20260501", SERIAL: "dates of a spreadsheet, in days"}
+    form = written.get(columns.written) or {NUMBERS: "numbers", "": ""}.get(found.times.form, "dates")
+    scale = dict(columns.scale)
+
+    def unit(name: str, header: str) -> str:
+        if name in ("time", "start", "end", "duration"):
+            is_dated = form.startswith("dates") and name != "duration"
+            return "date" if is_dated else UNITS_OF_TIME.get(scale.get(name, columns.unit), "stated")
+        if name in KNOWN:
+            return ""
+        quantity = UNITS_OF_AMOUNTS.get(name) if columns.is_guessed else None
+        return (_stated_unit(name, header) or quantity) if quantity else "as it is"
+
+    read = tuple(ReadColumn(header, name, unit(name, header)) for name, header in columns.column)
+    left_out = [*found.dropped.reasons.items(), *([("without an end", without_end)] if without_end else [])]
+    unused = tuple(name for name in found.header if name and name not in (*found.headers.values(), *columns.unread))
+    words = "a log with common headers" if columns.is_guessed else "a table whose columns are named"
+    return Reading(words, read, unused, len(found), tuple(left_out), form)
 
 
 def _tasks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 
@@ -33,6 +33,47 @@ class Doubt(str):
     """A note that puts the reading of a trace in doubt: answers begin with it."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True)
+class ReadColumn:
+    """A column of a file: its header, what it became, and in which unit it was taken (empty: it has none)."""
+
+    header: str
+    became: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file was read.
+
+    Attributes
+    ----------
+    format : str
+        What it was taken for.
+    columns : tuple of ReadColumn
+        Those that were read.
+    unused : tuple of str
+        Headers of the others.
+    rows : int
+        Of the file, without header, comments and blank lines.
+    left_out : tuple of (str, int)
+        Why rows were left out, and how many.
+    written : str
+        How times are written, where they are no plain seconds.
+    """
+
+    format: str
+    columns: tuple[ReadColumn, ...]
+    unused: tuple[str, ...]
+    rows: int
+    left_out: tuple[tuple[str, int], ...] = ()
+    written: str = ""
+
+    def in_words(self) -> str:
+        """Return which column is what."""
+        return ", ".join(f'{one.became} = "{one.header}"' for one in self.columns)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +112,8 @@ class Trace(Shown):
         Of the column of the types, in a plain table or a log.
     begins : int, optional
         Microseconds from 1970 to time 0, where the trace has dates or times so large that they are such.
+    reading : Reading, optional
+        How its file was read; None for a trace of no file.
     """
 
     resources: tuple[str, ...]
@@ -88,6 +131,7 @@ class Trace(Shown):
     priorities: bool = False
     begins: int | None = None
     header: str = "type"
+    reading: Reading | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of tasks."""

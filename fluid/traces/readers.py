@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from fluid.traces import alibaba, google
 from fluid.traces.clocks import SINCE_2001
+from fluid.traces.documents import read_document
 from fluid.traces.guessed import GUESSED, read_guessed
+from fluid.traces.known import format_of, read_known
 from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
+from fluid.traces.readings import reading_of
 from fluid.traces.tasks import Tasks
 from theory.errors import InputError, TooLargeError
-from theory.files.cells import compact_date, is_date, nonnegative
+from theory.files.cells import compact_date, date_parts, is_date, nonnegative
 from theory.files.formats import AMOUNT, DURATION, WORD, Column, records
 from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
@@ -23,7 +27,7 @@ from theory.numbers import many
 HEADER = "a header with time, duration, and type or resources"
 
 
-def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False) -> Trace:
+def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = False, by_demand: bool = False) -> Trace:
     """Read a trace; the first row says which format it has.
 
     Parameters
@@ -32,18 +36,24 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         CSV or its gzip, JSON lines or Parquet (`theory.files.table`): a plain table (`read_plain`), the table of
         attempts or an original file of events of the Google trace of 2011 (`read_google_table`, `read_google_events`),
         instance events of Google's of 2019 (`read_google_2019`), the batch tasks of Alibaba's of 2018
-        (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`); or a log whose columns are guessed
-        from common headers (`fluid.traces.guessed`).
+        (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`); a log of known origin
+        (`fluid.traces.known`, `fluid.traces.documents`); or one whose columns are guessed from common headers
+        (`fluid.traces.guessed`).
     drop_open : bool
         Whether rows of a log without an end are dropped; unless so, they run on to the end of the log.
     strict : bool
         Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
+    by_demand : bool
+        Whether the resources of a log are read even where a column names the type.
 
     Raises
     ------
     InputError
         None of these, or what the reader of the format refuses.
     """
+    trace = read_document(path, drop_open=drop_open, strict=strict)
+    if trace is not None:
+        return trace
     try:
         first = header_of_table(path)
     except InputError:
@@ -51,7 +61,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         raise
     if google.ATTEMPTS.tells(first):
         return google.read_google_table(path, strict=strict)
-    if {"cpu_milli", "memory_mib", "num_gpu", "scheduled_time"} & set(first):
+    if len({"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "scheduled_time", "qos"} & set(first)) > 2:
         return alibaba.read_alibaba(path, strict=strict)
     if google.INSTANCE_EVENTS.tells(first):
         return google.read_google_2019(path, strict=strict)
@@ -59,10 +69,13 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
         return alibaba.read_alibaba_2018(path, strict=strict)
     if len(first) == len(google.EVENTS.header) and first[0].isdigit():
         return google.read_google_events(path, strict=strict)
+    known = format_of(first)
+    if known is not None:
+        return read_known(path, known, drop_open=drop_open, strict=strict)
     is_dated = {"time", "duration"} <= set(first) and _has_dates(Path(path), first.index("time"))
     times = {"created", "started", "end", "duration"} & GUESSED.bind(first).keys()
     if is_dated or (len(times) > 1 and not {"time", "duration"} <= set(first)):
-        return read_guessed(path, drop_open=drop_open, strict=strict)
+        return read_guessed(path, drop_open=drop_open, strict=strict, by_demand=by_demand)
     if {"time", "duration"} & set(first):
         return read_plain(path)
     refuse_other_kinds(Path(path))
@@ -79,7 +92,8 @@ def _has_dates(place: Path, column: int) -> bool:
         _, row = next(table.rows(), (1, []))
     cell = row[column] if len(row) > column else ""
     try:
-        return is_date(cell) or compact_date(cell) is not None or float(cell) >= SINCE_2001
+        is_dated = is_date(cell) or compact_date(cell) is not None or date_parts(cell) is not None
+        return is_dated or float(cell) >= SINCE_2001
     except ValueError:
         return False
 
@@ -121,7 +135,8 @@ def read_plain(path: str | Path) -> Trace:
         typed = "type" in table.header
         wanted = [Column("time", DURATION), Column("duration", DURATION), *([Column("type", WORD)] if typed else [])]
         table.expect_columns(["time", "duration"])
-        found = records(table, [*wanted, *(Column(name, AMOUNT) for name in resources)])
+        wanted += [Column(name, AMOUNT) for name in resources]
+        found = records(table, wanted)
     there = found.cells["time"].where(lambda cell: cell == PRESENT, found.rows, is_no_number=True)
     arrival = np.where(there, -1, found.read("time", ~there))
     back = np.flatnonzero(np.diff(arrival, prepend=-1) < 0)
@@ -147,7 +162,8 @@ def read_plain(path: str | Path) -> Trace:
     number = int(there.sum())
     verb = "runs" if number == 1 else "run"
     opens = f'{many(number, "task")} {verb} when it opens: there at time 0 with initial = "trace"'
-    return tasks.trace(PLAIN, labels, [*found.notes, *([opens] if number else [])])
+    trace = tasks.trace(PLAIN, labels, [*found.notes, *([opens] if number else [])])
+    return replace(trace, reading=reading_of("a plain table", found, wanted, {}, {}))
 
 
 def _resources(table: Table) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ COMMANDS = (
     "reproduce --list",
     "verify --list --paper ps-dsf",
     "catalogue aws:m5.large",
+    "log %vm_log.csv",
     "export @solve_two.json --format lp --out !out",
     "attack %rules_to_attack.py:first_fit --kind items --items 3 --evaluations 9 --workers 1",
     "admission optimal %admission_small.toml --most-deployments 2",

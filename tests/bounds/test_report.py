@@ -34,6 +34,7 @@ COMMANDS = {
     "worst": "worst caught.toml --vary workload",
     "worst by size": "worst --types 3 --resources 1",
     "region": "region caught.toml",
+    "log": "log vm_log.csv",
     "simulate": "simulate four_types.toml --policy dra --servers 5 --until 3 --replications 2",
     "simulate a queue": "simulate caught.toml --policy nonpreemptive --servers 2 --until 20",
     "simulate several": "simulate caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
@@ -72,7 +73,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def _place(word: str, folder: Path) -> str:
     if word == "pools.json":
         return str(folder / word)
-    return str(EXAMPLES / word) if word.partition(":")[0].endswith((".toml", ".py", ".json")) else word
+    return str(EXAMPLES / word) if word.partition(":")[0].endswith((".toml", ".py", ".json", ".csv")) else word
 
 
 def _printed(words: list[str]) -> str:

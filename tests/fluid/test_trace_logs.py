@@ -167,7 +167,7 @@ MALFORMED = {
     "a row too long": (f"{HEAD}\n{GOOD},x", ":2: expected 3 fields, got 4"),
     "no time at all": (f"{HEAD}\n,2026-05-01T01:00:00Z,small", ":2: created_at: expected a time such as"),
     "words for a time": (f"{HEAD}\nyesterday,2026-05-01T01:00:00Z,small", ":2: created_at"),
-    "American dates": (f"{HEAD}\n05/01/2026,05/02/2026,small", ":2: created_at: expected a time such as"),
+    "American dates": (f"{HEAD}\n05/01/2026,05/02/2026,small", ":1: created_at and deleted_at: expected dates that"),
     "a month of 13": (f"{HEAD}\n2026-13-01T00:00:00Z,,small", ":2: created_at: expected a time such as"),
     "a day of 31 June": (f"{HEAD}\n2026-06-31,,small", ":2: created_at: expected a time such as"),
     "an hour of 25": (f"{HEAD}\n2026-05-01T25:00:00Z,,small", ":2: created_at: expected a time such as"),

@@ -37,6 +37,9 @@ NUMBERS, ZONED, LOCAL = "a number", "a time with a zone", "a time without a zone
 COMPACT, SERIAL = "compact", "serial"
 """How numbers that are dates are written: 20260501120000, or the days of a spreadsheet."""
 
+DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day first", "month first", "year first"
+"""How spreadsheets write dates in the forms of their countries: 31.12.2026, 12/31/2026, 2026/12/31."""
+
 YEARS = (1990, 2100)
 """Years of dates that are written as numbers."""
 
@@ -50,6 +53,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _COMPACT = re.compile(
     r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\.(\d{1,6})|(\d{3}|\d{6}))?)?)?)?(?:\.0*)?", re.ASCII
+)
+
+_OF_COUNTRY = re.compile(
+    r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})"
+    r"(?:,?[ T]+(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,6}))?)?\s*([AaPp]\.?[Mm]\.?)?)?",
+    re.ASCII,
 )
 
 
@@ -140,6 +149,43 @@ def compact_date(cell: str) -> datetime | None:
         return None
 
 
+def date_parts(cell: str) -> tuple[str, int, int, int] | None:
+    """Return the sign between the three numbers of a date of a spreadsheet, and the numbers; None for other cells.
+
+    Examples
+    --------
+    >>> date_parts("31.12.2026 23:59"), date_parts("12/31/2026"), date_parts("2026-05-01"), date_parts("1.5")
+    (('.', 31, 12, 2026), ('/', 12, 31, 2026), None, None)
+    """
+    parts = _OF_COUNTRY.fullmatch(cell)
+    if parts is None or (len(parts[1]) == 4) == (len(parts[4]) == 4) or (parts[2] == "-" and len(parts[1]) == 4):
+        return None
+    return parts[2], int(parts[1]), int(parts[3]), int(parts[4])
+
+
+def _date_of_country(cell: str, written: str) -> datetime:
+    """Read a date of a spreadsheet whose order of day, month and year is known, in UTC."""
+    parts = _OF_COUNTRY.fullmatch(cell)
+    example = {DAY_FIRST: "31.12.2026 23:59", MONTH_FIRST: "12/31/2026 23:59", YEAR_FIRST: "2026/12/31 23:59"}[written]
+    expected = f"expected a date such as {example}, as in the rows before, got {cell[:40]!r}"
+    if parts is None or date_parts(cell) is None:
+        raise ValueError(expected)
+    first, second, third = int(parts[1]), int(parts[3]), int(parts[4])
+    year, month, day = {
+        DAY_FIRST: (third, second, first), MONTH_FIRST: (third, first, second), YEAR_FIRST: (first, second, third)
+    }[written]  # fmt: skip
+    hour, half = int(parts[5] or 0), (parts[9] or "")[:1].lower()
+    if half:
+        if not 1 <= hour <= 12:
+            raise ValueError(expected)
+        hour = hour % 12 + (12 if half == "p" else 0)
+    micro = int((parts[8] or "").ljust(6, "0"))
+    try:
+        return datetime(year, month, day, hour, int(parts[6] or 0), int(parts[7] or 0), micro, UTC)
+    except ValueError:
+        raise ValueError(expected) from None
+
+
 def moment(text: str, unit: Fraction = Fraction(1), written: str = "") -> tuple[int, str]:
     """Read a time as whole microseconds, and tell its form.
 
@@ -151,7 +197,7 @@ def moment(text: str, unit: Fraction = Fraction(1), written: str = "") -> tuple[
         A date of ISO 8601, or a number in units of so many seconds.
     unit : Fraction
     written : str
-        `COMPACT` or `SERIAL` for numbers that are dates.
+        `COMPACT` or `SERIAL` for numbers that are dates, or the order of day, month and year of a spreadsheet's.
 
     Examples
     --------
@@ -170,7 +216,9 @@ def moment(text: str, unit: Fraction = Fraction(1), written: str = "") -> tuple[
 
 
 def _written_date(text: str, written: str) -> int:
-    """Return the microseconds from 1970 to a date that is written as a number; 0 stays 0."""
+    """Return the microseconds from 1970 to a date of a known form; of those written as numbers 0 stays 0."""
+    if written in (DAY_FIRST, MONTH_FIRST, YEAR_FIRST):
+        return (_date_of_country(text, written) - EPOCH) // timedelta(microseconds=1)
     number = nonnegative(text)
     if not number:
         return 0

@@ -183,7 +183,7 @@ class Times:
     Attributes
     ----------
     written : str
-        `COMPACT` or `SERIAL` for numbers that are dates.
+        `COMPACT` or `SERIAL` for numbers that are dates, or the order of day, month and year in dates of a spreadsheet.
     form : str
         `NUMBERS`, `ZONED` or `LOCAL`; empty until the first is read.
     """
@@ -219,11 +219,12 @@ class Times:
 
 
 def _written(packed: Packed, written: str) -> tuple[Integers, Flags]:
-    """Read dates that are written as numbers; 0 is left to the reader of cells."""
+    """Read dates of a known form; 0 is left to the reader of cells."""
     if written == COMPACT:
         values, _, known = dates(packed, is_compact=True)
         return values, known
-    assert written == SERIAL
+    if written != SERIAL:  # dates of a country, which are read one by one
+        return np.zeros(len(packed), np.int64), np.zeros(len(packed), bool)
     numbers = decimals(packed)
     values, known = scaled(numbers, Fraction(DAY), SPREADSHEET)
     return values * 1000, known & (numbers.digits > 0) & (values < FARTHEST // 1000)

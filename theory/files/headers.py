@@ -21,11 +21,18 @@ KIB = 1024
 RESOURCES: Mapping[str, tuple[str, ...]] = {
     "cpu": (
         "vcpu", "vcpus", "vcpu_count", "cores", "core", "cpu_cores", "num_cores", "core_count", "cpu_count",
-        "num_cpus", "ncpus", "alloc_cpus", "req_cpus", "cpus", "cpu",
+        "num_cpus", "ncpus", "alloc_cpus", "req_cpus", "cpu_request", "cpu_requests", "requests_cpu", "request_cpu",
+        "requested_cpu", "req_cpu", "cpu_num", "cpus", "cpu",
     ),
-    "memory": ("memory", "mem", "ram", "memory_size"),
+    "memory": (
+        "memory", "mem", "ram", "memory_size", "memory_request", "memory_requests", "requests_memory",
+        "request_memory", "requested_memory", "req_memory", "req_mem", "mem_request", "mem_requests", "requests_mem",
+    ),
     "disk": ("disk", "storage", "disk_size", "ssd"),
-    "gpu": ("gpu", "gpus", "num_gpus", "gpu_count", "accelerators"),
+    "gpu": (
+        "gpu", "gpus", "num_gpus", "gpu_count", "accelerators", "gpu_request", "gpu_requests", "requests_gpu",
+        "requests_nvidia_com_gpu", "nvidia_com_gpu", "num_gpu", "gpu_num",
+    ),
 }  # fmt: skip
 """Headers of resources, in lower case with ``_`` for every other sign; of several the one that is named first.
 
@@ -320,7 +327,7 @@ def unused_columns(headers: Sequence[str], used: Collection[str]) -> tuple[str, 
     >>> unused_columns(["start", "end", "cost", "VM Size"], ["start", "end", "VM Size"])
     ('columns not used: "cost"',)
     """
-    names = [cell for cell in headers if cell not in used]
+    names = [cell for cell in headers if cell and cell not in used]
     return (f"columns not used: {_in_quotes(names)}",) if names else ()
 
 

@@ -28,8 +28,9 @@ KINDS_OF_FILES = {
 
 KUBERNETES = (
     "objects of Kubernetes (kubectl get -o json)",
-    "no command reads them; packproof plan and packproof simulate --trace read a CSV with a row a pod and columns such "
-    "as created_at, deleted_at, cpu (m), memory (Mi), and nodes are servers, --server cpu=...,memory=...",
+    "packproof log, packproof plan and packproof simulate --trace read pods as a log (kubectl get pods -o json), "
+    "or a CSV with a row a pod and columns such as created_at, deleted_at, cpu (m), memory (Mi); nodes are servers, "
+    "--server cpu=...,memory=...",
 )
 """What kubectl writes, and what to make of it."""
 

@@ -53,6 +53,19 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
         tables, notes = _with_demands(place, read_own_types(place)), ()
     else:
         tables, notes = catalogue_tables(_names(source), "TYPES"), ()
+    return with_pools(tables, pools, notes)
+
+
+def with_pools(
+    tables: Sequence[dict[str, Any]], pools: Sequence[dict[str, Any]], notes: tuple[str, ...] = ()
+) -> Planned:
+    """Return types, tables with a name, a demand and perhaps a reward, with the resources that servers have.
+
+    Raises
+    ------
+    InputError
+        A resource of a server that no type has.
+    """
     demanded = {name for table in tables for name in table.get("demand", {})}
     servers = [{**pool, "capacity": _named_as(demanded, pool["capacity"])} for pool in pools]
     resources = {name for pool in servers for name in pool["capacity"]}

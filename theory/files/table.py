@@ -1,4 +1,4 @@
-"""Tables of text: CSV of any usual form, JSON lines and Parquet, as a header and rows of cells.
+"""Tables of text: CSV of any usual form, JSON lines and arrays, SWF and Parquet, as a header and rows of cells.
 
 Everything that reads a table uses this reader. The separator and the decimal mark are told from the header and the
 first thousand rows, and a note says what was told. A row that is no row of the table is refused by name: one of another
@@ -26,6 +26,7 @@ from typing import Any, NoReturn, TextIO, TypeVar
 
 from theory.errors import InputError, TooLargeError
 from theory.files.kinds import kind_of_bytes
+from theory.files.objects import document_of
 from theory.files.places import open_input
 from theory.numbers import many
 
@@ -61,6 +62,9 @@ TOTALS = frozenset({"total", "totals", "total:", "sum", "sum:", "grand total", "
 
 _SPELT_TOTALS = {spelt for word in TOTALS for spelt in (word, word.capitalize(), word.title(), word.upper())}
 _ODD_SIGNS = frozenset({"#", " ", "\t"})
+
+SWF_FIELDS = 18
+"""Numbers in a row of the Standard Workload Format of the Parallel Workloads Archive, with blanks between them."""
 
 DIGITS = 19
 """Digits of the largest whole number of a field."""
@@ -160,9 +164,13 @@ def opened(path: str | Path, header: Sequence[str] = ()) -> Iterator[Table]:
         if kind == "parquet":
             yield _records(place, _of_parquet(place))
             return
+        document = document_of(place) if kind == "json" else None
+        if document is not None:
+            yield table_of_objects(place, _of_array(place, document))
+            return
         with open_input(place) as content, _decoded(place, content) as stream:
             if kind == "json":
-                yield _records(place, _of_json_lines(place, chain.from_iterable(_lines(place, stream))))
+                yield table_of_objects(place, _of_json_lines(place, chain.from_iterable(_lines(place, stream))))
             else:
                 yield _csv(place, stream, tuple(header))
     except (OSError, EOFError, zlib.error) as error:
@@ -252,6 +260,8 @@ def _csv(place: Path, stream: TextIO, names: tuple[str, ...]) -> Table:
         begin += part
     if not any(map(str.strip, begin)) and len(begin) <= LOOK:
         raise _empty(place)
+    if _is_swf(begin):
+        return _swf(place, chain(begin, lines), names)
     sign = _separator(begin)
     notes = [f"cells are separated by {SEPARATORS[sign]}"] if sign != "," else []
     has_comma = sign != "," and _has_decimal_comma(place, _rows_of(begin, sign))
@@ -372,6 +382,35 @@ def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> 
         raise InputError(f"{place}:{reader.line_num}: expected {words} ({error})") from None
 
 
+def _is_swf(lines: Sequence[str]) -> bool:
+    """Return whether the first row that is no comment (``;``) is one of SWF."""
+    row = next((line for line in map(str.strip, lines) if line and line[0] != ";"), "").split()
+    return len(row) == SWF_FIELDS and all(re.fullmatch(r"-?\d+(\.\d*)?", cell) for cell in row)
+
+
+def _swf(place: Path, lines: Iterator[str], names: tuple[str, ...]) -> Table:
+    """Give the rows of a table with blanks between cells, whose comments begin with a semicolon."""
+    table = Table(place, names, 1)
+    if not names:
+        first = next(line for line in lines if line.strip() and line.lstrip()[0] != ";")
+        table.header = tuple(first.split())
+        return table
+
+    def blocks() -> Iterator[Block]:
+        comments = 0
+        numbered = enumerate(lines, 1)
+        while part := list(islice(numbered, BLOCK)):
+            rows = [(line, text.split()) for line, text in part]
+            comments += sum(row[0][0] == ";" for _, row in rows if row)
+            rows = [(line, row) for line, row in rows if row and row[0][0] != ";"]
+            yield [line for line, _ in rows], [row for _, row in rows]
+        if comments:
+            table.notes.append(f"{many(comments, 'comment')} left out (lines with ;)")
+
+    table.source = blocks()
+    return table
+
+
 class _Comments:
     """Takes out of rows what are none, blank lines and comments, and refuses totals and headers that stand again."""
 
@@ -450,9 +489,12 @@ def _in_blocks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Block]:
         yield [line for line, _ in part], [row for _, row in part]
 
 
-def _of_json_lines(place: Path, stream: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Give JSON lines as rows; objects within objects by names with dots, lists left out."""
-    objects = _objects(place, stream)
+def table_of_objects(place: Path, objects: Iterator[tuple[int, dict[str, str]]]) -> Table:
+    """Make a table of objects, each with the number of its line; the first of them have all names of columns."""
+    return _records(place, _rows_of_objects(place, objects))
+
+
+def _rows_of_objects(place: Path, objects: Iterator[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, list[str]]]:
     first = [one for _, one in zip(range(LOOK), objects, strict=False)]
     names = list(dict.fromkeys(name for _, one in first for name in one))
     if names:
@@ -466,7 +508,18 @@ def _of_json_lines(place: Path, stream: Iterator[str]) -> Iterator[tuple[int, li
             yield line, [one.get(name, "") for name in names]
 
 
-def _objects(place: Path, stream: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _of_array(place: Path, document: Any) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give the objects of an array, which is a table as JSON lines are."""
+    if not isinstance(document, list):
+        raise InputError(f"{place}: expected an array of objects, or one JSON object a line")
+    for number, value in enumerate(document, 1):
+        if not isinstance(value, dict):
+            fail(place, number, "", f"expected one JSON object an entry, got {value!r:.40}")
+        yield number, dict(_flat(value, ""))
+
+
+def _of_json_lines(place: Path, stream: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give the objects of JSON lines; objects within objects by names with dots, lists left out."""
     for line, text in enumerate(stream, 1):
         if not text.strip():
             continue
