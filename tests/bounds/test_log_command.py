@@ -146,6 +146,21 @@ def test_many_demands_are_rounded_up(seed: int, tmp_path: Path) -> None:
     _all_fit(trace, own)
 
 
+def test_a_grid_with_steps_rounds_up_by_no_more_than_a_step(tmp_path: Path) -> None:
+    """400 demands of memory alone: the finest grid with at most 24 types has two steps to each halving."""
+    (tmp_path / "log.csv").write_text("start (s),end (s),RAM\n" + "".join(f"{i},{i + 5},{i + 1}\n" for i in range(400)))
+    trace = read_trace(tmp_path / "log.csv")
+    own = types_of_log(trace, {"memory": Fraction(400)}, "log")
+    assert own.grid == "shares of a server with 2 steps to each halving: 1, 3/4, 2/4, ..."
+    assert {Fraction(400), Fraction(300), Fraction(200), Fraction(150)} < {
+        Fraction(x["demand"]["memory"]) for x in own.types
+    }
+    for row, j in zip(trace.demand[:, 0].tolist(), own.of_task.tolist(), strict=True):
+        amount, above = row * trace.unit[0], Fraction(own.types[j]["demand"]["memory"])
+        assert amount <= above < amount * Fraction(3, 2)
+    assert 0 < own.added["memory"] < 0.5
+
+
 def _all_fit(trace: Any, own: Any) -> None:
     tight = set()
     for row, j in zip(trace.demand.tolist(), own.of_task.tolist(), strict=True):

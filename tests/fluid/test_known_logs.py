@@ -255,6 +255,14 @@ def test_dates_of_a_country_are_one_log(tmp_path: Path) -> None:
         assert trace.begins == 1777622400 * 10**6, form
 
 
+def test_noon_and_midnight_of_a_clock_of_twelve_hours(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "start,end,type\n5/13/2026 12:00 AM,5/13/2026 12:00 PM,a\n5/13/2026 12:30 PM,5/13/2026 1:30 p.m.,a\n"
+    )
+    assert (read_trace(path).duration / 1e6).tolist() == [12 * 3600, 3600]
+
+
 def test_a_log_of_another_name_is_the_same(tmp_path: Path) -> None:
     for name, other in (("jobs.swf", "jobs.txt"), ("pods.json", "pods"), ("sacct.txt", "sacct.csv")):
         shutil.copy(LOGS / name, tmp_path / other)
