@@ -52,26 +52,7 @@ def plan_answer(
     `solution` is of the mean workload on the servers of the plan, `worst` the worst workload of the same types, and
     `certificate` proves `solution` and the servers that carry the workload.
     """
-    log, target = plan.log, plan.trials.target
-    times, types, durations = log.jobs
-    span = in_units(log.until - log.warmup, TICK)
-    peak = plan.peak
-    headroom = None if plan.headroom is None else [float(x) for x in plan.headroom]
-    rows = []
-    for j, name in enumerate(log.instance.names):
-        of_type = types == j
-        count = int(of_type.sum())
-        rows.append(
-            Fields(
-                type=name,
-                arrivals=count,
-                arrivals_per_hour=float((times[of_type] >= log.warmup).sum() / span * HOUR),
-                mean_hours=float(in_units(durations[of_type].mean(), TICK) / HOUR) if count else None,
-                jobs=float(log.means[j]),
-                at_peak=peak.jobs[j],
-                headroom=None if headroom is None else headroom[j],
-            )
-        )
+    log, target, peak = plan.log, plan.trials.target, plan.peak
     best = plan.best
     is_share = target.accept is not None
     simulated = None
@@ -90,14 +71,14 @@ def plan_answer(
         pools=_pools(log.instance, best),
         log=Fields(
             log,
-            arrivals=len(times),
+            arrivals=len(log.jobs.times),
             seconds=seconds(log.until),
             warmup=seconds(log.warmup),
             begins=None if log.begins is None else seconds(log.begins),
             about=[] if log.trace is None else first_lines(log.trace),
             simulated=simulated,
         ),
-        workload=rows,
+        workload=_by_type(plan),
         by_hour=log.profile(DAY, 24),
         by_day=log.profile(7 * DAY, 7),
         carries=plan.carries,
@@ -113,6 +94,28 @@ def plan_answer(
         not_run=plan.not_run,
         certificate=certificate,
     )  # fmt: skip
+
+
+def _by_type(plan: Plan) -> list[Fields]:
+    """Return a row for each type: how many came and how often, how long they stayed, and what there is room for."""
+    log, rows = plan.log, []
+    times, types, durations = log.jobs
+    span = in_units(log.until - log.warmup, TICK)
+    for j, name in enumerate(log.instance.names):
+        of_type = types == j
+        count = int(of_type.sum())
+        rows.append(
+            Fields(
+                type=name,
+                arrivals=count,
+                arrivals_per_hour=float((times[of_type] >= log.warmup).sum() / span * HOUR),
+                mean_hours=float(in_units(durations[of_type].mean(), TICK) / HOUR) if count else None,
+                jobs=float(log.means[j]),
+                at_peak=plan.peak.jobs[j],
+                headroom=None if plan.headroom is None else float(plan.headroom[j]),
+            )
+        )
+    return rows
 
 
 def seconds(ticks: float) -> float:

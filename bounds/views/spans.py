@@ -14,12 +14,13 @@ LATEST = 1e14  # seconds from 1970 that are a date, some three million years
 def lasting(span: float) -> str:
     """Write a span of time, in seconds, in the unit that suits it.
 
-    >>> lasting(59), lasting(7200), lasting(14 * 86400)
-    ('59 s', '2 hours', '14 days')
+    >>> lasting(59), lasting(3600), lasting(7200), lasting(14 * 86400)
+    ('59 s', '1 hour', '2 hours', '14 days')
     """
     if span < 300:
         return f"{span:,.3g} s"
-    return f"{span / HOUR:,.3g} hours" if span < 48 * HOUR else f"{span / (24 * HOUR):,.4g} days"
+    number, unit = (f"{span / HOUR:,.3g}", "hour") if span < 48 * HOUR else (f"{span / (24 * HOUR):,.4g}", "day")
+    return f"{number} {unit}{'s' * (number != '1')}"
 
 
 def moment(begins: float | None, at: float) -> str:

@@ -301,6 +301,7 @@ def identities_hold() -> bool:
 
 @claim(
     "one-resource-six-types",
+    "One resource: six types keep 106531/152915",
     "With one additive resource, equal servers and six job types each of which fits a server, greedy keeps at least "
     "106531/152915 = 0.69667 of the optimum, and that is attained. In the proof all chains of types but five kinds are "
     "decided by a search in integers, rounded to the safe side; in these kinds the last two types are treated by boxes "
