@@ -160,7 +160,7 @@ class SlotSteps:
     def canonical(self, state: State) -> State:
         """Number the waiting jobs anew, so that states that differ in their history alone are equal."""
         line = []
-        in_order = state.keeps[slotted.BY_ARRIVAL] or state.keeps[slotted.HEADS]
+        in_order = slotted.has_arrivals(state) or slotted.has_fronts(state)
         for c in range(len(state.sizes)):
             at = state.lines[c, slotted.FIRST]
             while at >= 0:
@@ -190,9 +190,9 @@ class SlotSteps:
             number=np.zeros(room, np.int64),
             counters=np.zeros(4, np.int64),
             words=np.zeros_like(state.words),
-            arrived=new_tree(2 * room) if state.keeps[slotted.BY_ARRIVAL] else state.arrived,
+            arrived=new_tree(2 * room) if slotted.has_arrivals(state) else state.arrived,
             queues=np.zeros_like(state.queues),
-            order=np.full((room, 2), -1) if state.keeps[slotted.HEADS] else state.order,
+            order=np.full((room, 2), -1) if slotted.has_fronts(state) else state.order,
             fronts=np.full_like(state.fronts, -1),
         )
         for c in line:

@@ -219,6 +219,12 @@ def _as_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @step
+def wide(number: int) -> int:
+    """Return a whole number of an array as one of 64 bits: numba compiles a function for each width of an argument."""
+    return int(np.int64(number))
+
+
+@step
 def fits(state: State, server: int, job_type: int) -> bool:
     """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
     free, demand = state.free[server], state.demands[job_type]

@@ -10,15 +10,15 @@ from fluid.simulation.measures import Measures
 from fluid.simulation.slotted.loop import CLASS_BITS, NEVER
 from fluid.simulation.slotted.state import (
     BEHIND,
-    BY_ARRIVAL,
     CLASS,
     COUNT,
     FIRST,
-    HEADS,
-    QUEUES,
     SOON,
     USED,
     WAITING,
+    has_arrivals,
+    has_fronts,
+    has_lengths,
 )
 from fluid.simulation.state import MOVES
 from fluid.simulation.structures.searches import NOTHING
@@ -85,13 +85,13 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
             before, at, length = state.number[at], state.after[at], length + 1
         assert length == state.lines[c, COUNT]
         assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
-    if state.keeps[QUEUES]:
+    if has_lengths(state):
         queues = np.zeros(len(state.queues), np.int64)
         np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
-    if state.keeps[BY_ARRIVAL]:
+    if has_arrivals(state):
         assert_in_arrival(state)
-    if state.keeps[HEADS]:
+    if has_fronts(state):
         assert_in_order(state)
     assert state.done[SOON] in (0, 1)
 

@@ -41,13 +41,12 @@ def check_end(sizes: Sequence[int], last: int, slots: Sequence[Sequence[int]], n
     before = np.array([now * size // last for size in sizes])
     state = SimpleNamespace(
         pool_sizes=np.array(sizes),
-        clock=np.array([last]),
+        numbers=np.array([last]),
         configurations=np.array(slots),
         known_=np.arange(len(sizes)).reshape(1, -1),
         totals=np.array(need),
-        need_=np.array([need, need]),
+        need_=np.array([need, need, np.zeros(len(need)), np.zeros(len(need))], np.int64),
         up_=np.array([before, before]),
-        offer_=np.zeros((2, len(need)), np.int64),
     )
     offer(state, 0)
     for tick in range(now, last + 1):

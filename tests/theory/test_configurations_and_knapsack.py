@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import wraps
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +79,27 @@ def test_a_table_is_made_where_branching_gives_way(nodes: int, monkeypatch: pyte
     monkeypatch.setattr(knapsack, "_by_table", lambda *inputs: made.append(1) or table(*inputs))
     assert max_weight(space, [4, 6, 10, 11]) == expected
     assert bool(made) == (nodes < 2000)
+
+
+@pytest.mark.parametrize("types", [[0], [0, 1, 2, 3], [1, 3]])
+def test_a_short_table_is_left_to_python(types: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same configuration, without compiled code; a longer table takes it all the same."""
+    instance = four_types()
+    space, expected = instance.pools[0].space, max_reward(instance.pools[0].space, instance.rewards, types)
+    calls: list[int] = []
+
+    @wraps(knapsack.best_by_levels)
+    def counted(*arguments: Any) -> Any:
+        calls.append(1)
+        return table(*arguments)
+
+    table = knapsack.best_by_levels
+    monkeypatch.setattr(knapsack, "best_by_levels", counted)
+    assert max_reward(space, instance.rewards, types, compiled=False) == expected
+    assert not calls
+    monkeypatch.setattr(knapsack, "SHORT_TABLE", 1)
+    assert max_reward(space, instance.rewards, types, compiled=False) == expected
+    assert calls
 
 
 @pytest.mark.slow

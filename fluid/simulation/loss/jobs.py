@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.state import Common
+from fluid.simulation.state import Common, wide
 from fluid.simulation.structures.event_list import EventList, enlarged, new_event_list, pop, push
 from theory.compiled import step
 
@@ -71,14 +71,14 @@ def draw_job(urn: Urn, state: Common, job_type: int, rng: Any) -> int:
     while True:
         length = urn.length[job_type]
         entry = first + int(rng.random() * length)
-        server = urn.servers[entry]
+        server = wide(urn.servers[entry])
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1
         if not urn.moves_jobs:
-            return int(server)
+            return server
         stale = urn.stale[server, job_type]
         if stale == 0 or int(rng.random() * (stale + state.counts[server, job_type])) >= stale:
-            return int(server)
+            return server
         urn.stale[server, job_type] = stale - 1
 
 

@@ -34,7 +34,7 @@ from fluid.simulation.measures import (
     advance,
     note,
 )
-from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take
+from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take, wide
 from fluid.simulation.structures.event_list import next_time
 from theory.compiled import routine, step
 
@@ -66,7 +66,7 @@ def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
         raise PolicyError("refresh: expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
-        job_type, source, target = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
+        job_type, source, target = wide(state.moves[row, 0]), wide(state.moves[row, 1]), wide(state.moves[row, 2])
         if source < 0:
             raise PolicyError("refresh: expected moves and stops only, in a loss system no job waits to start")
         transfer(jobs, job_type, source, target)
@@ -80,9 +80,8 @@ def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
 
 
 @step
-def finish_event(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
-    """Let the policy refresh after an event, and count the servers that it has reassigned."""
-    settle(state, jobs, measures, draws)
+def count_reassigned(state: Common, measures: Measures) -> None:
+    """Count the servers that the policy has reassigned after an event."""
     measures.reassigned[measures.bin[0]] += state.done[REASSIGNED]
     state.done[REASSIGNED] = 0
 
@@ -111,14 +110,6 @@ def leave(state: Common, measures: Measures, server: int, job_type: int) -> None
     measures.events[0] += 1
     note(measures, DEPARTURE, job_type, server, -1)
     take(state, server, job_type)
-
-
-@step
-def follow(state: Common, jobs: Any, measures: Measures, server: int, job_type: int, draws: Any) -> None:
-    """Let the policy follow a job that has left."""
-    depart(state, server, job_type, draws)
-    if state.done[MOVES] > 0:
-        carry_out(state, jobs, measures)
 
 
 @step
@@ -169,8 +160,10 @@ def jump_chain(
             j = leaving_type(state, rates, level - arriving)
             server = draw_job(urn, state, j, arrival_rng)
             leave(state, measures, server, j)
-            follow(state, urn, measures, server, j, policy_rng)
-        finish_event(state, urn, measures, policy_rng)
+            depart(state, server, j, policy_rng)
+        # the moves that the policy makes as a job departs are carried out before it refreshes
+        settle(state, urn, measures, policy_rng)
+        count_reassigned(state, measures)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
@@ -195,21 +188,22 @@ def event_list(
                 advance(measures, state, np.inf)
                 return FINISHED
             job = take_next(calendar)
-            server = calendar.server[job]
+            server, j = wide(calendar.server[job]), wide(calendar.kind[job])
             if server < 0:  # it was stopped
                 continue
-            leave(state, measures, server, calendar.kind[job])
-            follow(state, calendar, measures, server, calendar.kind[job], policy_rng)
+            leave(state, measures, server, j)
+            depart(state, server, j, policy_rng)
         else:
             if not advance(measures, state, arrival):
                 return FINISHED
             row = coming.at[0]
             coming.at[0] = row + 1
-            j = coming.types[row]
+            j = wide(coming.types[row])
             server = try_to_place(state, calendar, measures, j, policy_rng)
             if server >= 0:
                 schedule(calendar, arrival + coming.durations[row], j, server)
-        finish_event(state, calendar, measures, policy_rng)
+        settle(state, calendar, measures, policy_rng)
+        count_reassigned(state, measures)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, calendar, measures)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
-from fluid.simulation.loop import Engine, Function
+from fluid.simulation.loop import Engine, Function, settle
 from fluid.simulation.loss import jobs as lists
 from fluid.simulation.loss.jobs import Calendar
-from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
+from fluid.simulation.loss.loop import Rates, accumulate, carry_out, count_reassigned, event_list, jump_chain
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult
@@ -81,7 +81,8 @@ class _LossEngine(Engine):
 
     def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
         """Let the policy refresh once more."""
-        plain(finish_event, refresh=functions["refresh"], **self.parts)(state, self.jobs, measures, draws)
+        plain(settle, refresh=functions["refresh"], **self.parts)(state, self.jobs, measures, draws)
+        count_reassigned(state, measures)
 
 
 PARTS: dict[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}

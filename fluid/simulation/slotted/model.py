@@ -27,17 +27,16 @@ from fluid.simulation.slotted.sizes import (
     whole_slots,
 )
 from fluid.simulation.slotted.state import (
-    BY_ARRIVAL,
     COMMON,
-    CONSECUTIVE,
     COUNT,
     FIRST,
     FREE,
-    HEADS,
-    QUEUES,
     WAITING,
     SlottedSetting,
     begin,
+    has_arrivals,
+    has_fronts,
+    has_lengths,
     shared,
     with_places,
 )
@@ -326,22 +325,20 @@ class SlottedGuard(Guard):
     fields = COMMON
     maker = "shared"
     free_fields = ("moves", "done", "arrived")
-    constants = ("sizes", "capacity", "keeps", "queue_of")
+    constants = ("sizes", "capacity", "consecutive", "queue_of")
     lengths: ClassVar[dict[str, Callable[[State], bool]]] = {
         "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
         "number": lambda state: state.number.shape == state.after.shape,
-        "keeps": lambda state: (
-            state.keeps.shape == (4,) and state.keeps[CONSECUTIVE] == (np.diff(state.sizes) == 1).all()
-        ),
+        "consecutive": lambda state: np.array_equal(state.consecutive, [(np.diff(state.sizes) == 1).all()]),
         "arrived": lambda state: np.array_equal(
-            state.arrived, new_tree(2 * len(state.after) if state.keeps[BY_ARRIVAL] else 1)
+            state.arrived, new_tree(2 * len(state.after) if has_arrivals(state) else 1)
         ),
         "queue_of": lambda state: (
-            state.queue_of.shape == (len(state.sizes) if state.keeps[QUEUES] or state.keeps[HEADS] else 0,)
+            state.queue_of.shape == (len(state.sizes) if has_lengths(state) or has_fronts(state) else 0,)
         ),
         "queues": lambda state: state.queues.ndim == 1,
-        "order": lambda state: state.order.shape == (len(state.after) if state.keeps[HEADS] else 0, 2),
-        "fronts": lambda state: state.fronts.shape == (len(state.queues) if state.keeps[HEADS] else 0, 2),
+        "order": lambda state: state.order.shape == (len(state.after) if has_fronts(state) else 0, 2),
+        "fronts": lambda state: state.fronts.shape in ((0, 2), (len(state.queues) or 1, 2)),
         "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
     }
     checks: ClassVar[dict[str, Any]] = {"observe": check_waiting}
@@ -434,7 +431,7 @@ class SlottedGuard(Guard):
         sets["words"], sets["levels"] = empty_sets(1, len(counts))
         for job_class in np.flatnonzero(counts > 0).tolist():
             insert(sets["words"], sets["levels"], 0, job_class)
-        if state.keeps[QUEUES]:
+        if has_lengths(state):
             sets["queues"] = np.bincount(state.queue_of, counts, minlength=len(state.queues)).astype(np.int64)
         return sets
 

@@ -43,11 +43,11 @@ FIRST, LAST, COUNT = 0, 1, 2
 BEHIND, CLASS = 0, 1
 """Columns of ``order``."""
 
-CONSECUTIVE, BY_ARRIVAL, QUEUES, HEADS = 0, 1, 2, 3
-"""Places in ``keeps``."""
-
 MANY = 64
 """Moves from which on the loop is to carry them out; until then there are rows for all that one server takes."""
+
+NO_TREE = 2
+"""Entries of the smallest tree, that of one leaf."""
 
 PLACES = 64
 """Places for waiting jobs that a run begins with; it makes more where it needs them."""
@@ -56,10 +56,13 @@ MOST_ROWS = 1 << 16
 """Most rows of ``moves``."""
 
 COMMON = (
-    "sizes", "capacity", "free", "jobs", "lines", "after", "number", "counters", "words", "levels", "keeps", "arrived",
-    "queue_of", "queues", "order", "fronts", "moves", "done",
+    "sizes", "capacity", "free", "jobs", "lines", "after", "number", "counters", "words", "levels", "consecutive",
+    "arrived", "queue_of", "queues", "order", "fronts", "moves", "done",
 )  # fmt: skip
 """Fields of every slotted state.
+
+Those from ``arrived`` to ``fronts`` are kept up to date for policies that ask for them (`shared`). For others they have
+no entries, or as few as may be: that is how steps know (`has_arrivals`, `has_lengths`, `has_fronts`).
 
 sizes : int64[n]
     Sizes of the classes, not decreasing.
@@ -75,10 +78,8 @@ counters : int64[4]
     See `FREE`, `NEXT`, `WAITING`, `USED`.
 words, levels
     The set of classes that wait (`fluid.simulation.structures.bitset`).
-keeps : bool[4]
-    Whether the sizes are consecutive whole numbers (`CONSECUTIVE`), so that sizes and classes are computed from each
-    other; and which of the fields below are kept up to date: ``arrived`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
-    ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
+consecutive : bool[1]
+    Whether the sizes are consecutive whole numbers, so that sizes and classes are computed from each other.
 arrived : int64[2P]
     The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.searches`)
     with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and
@@ -91,7 +92,7 @@ order : int64[M, 2]
     Of each place the one behind it in the order of arrival to its virtual queue, and the class of its job: jobs begin
     in that order.
 fronts : int64[V, 2]
-    The first and the last place of each virtual queue, -1 if it is empty.
+    The first and the last place of each virtual queue, -1 if it is empty; of all jobs if there are no virtual queues.
 moves : int64[K, 3]
     Rows (class, place, server) of the jobs started since the loop last cleared them.
 done : int64[4]
@@ -159,11 +160,9 @@ def shared(
     """
     n, places = len(setting.sizes), PLACES
     words, levels = empty_sets(1, n)
-    keeps = np.zeros(4, bool)
-    keeps[CONSECUTIVE] = (setting.sizes[1:] == setting.sizes[:-1] + 1).all()
-    keeps[BY_ARRIVAL], keeps[QUEUES], keeps[HEADS] = ordered, queue_of is not None, fifo
-    if fifo and queue_of is None:
-        queue_of, queues = np.zeros(n, np.int8), 1
+    lines = queues
+    if fifo and queue_of is None:  # one line of all jobs, whose length nobody asks for
+        queue_of, queues, lines = np.zeros(n, np.int8), 0, 1
     return {
         "sizes": setting.sizes.astype(np.int64),
         "capacity": np.full(1, setting.capacity),
@@ -175,12 +174,12 @@ def shared(
         "counters": np.zeros(4, np.int64),
         "words": words,
         "levels": levels,
-        "keeps": keeps,
+        "consecutive": np.full(1, (setting.sizes[1:] == setting.sizes[:-1] + 1).all()),
         "arrived": new_tree(2 * places if ordered else 1),
         "queue_of": np.zeros(0, np.int8) if queue_of is None else queue_of,
         "queues": np.zeros(queues, np.int64),
         "order": np.full((places if fifo else 0, 2), -1),
-        "fronts": np.full((queues if fifo else 0, 2), -1),
+        "fronts": np.full((lines if fifo else 0, 2), -1),
         "moves": np.zeros((min(MOST_ROWS, MANY + setting.capacity // int(setting.sizes[0])), 3), np.int64),
         "done": np.zeros(4, np.int64),
     }
@@ -202,15 +201,33 @@ def with_places(state: Any, places: int) -> Any:
     state.counters[FREE] = before
     number = np.concatenate([state.number, np.zeros(places - before, np.int64)])
     state = state._replace(after=after, number=number)
-    if state.keeps[BY_ARRIVAL]:
+    if has_arrivals(state):
         state.counters[USED] = over_servers(close_up, before)(state.arrived)
         leaves = state.arrived[len(state.arrived) >> 1 :]
         # a tree has a power of two of leaves, which may be enough already
         longer = np.pad(leaves, (0, max(0, 2 * places - len(leaves))), constant_values=NOTHING)
         state = state._replace(arrived=new_tree(len(longer), value=longer))
-    if state.keeps[HEADS]:
+    if has_fronts(state):
         state = state._replace(order=np.concatenate([state.order, np.full((places - before, 2), -1)]))
     return state
+
+
+@step
+def has_arrivals(state: Any) -> bool:
+    """Return whether ``arrived`` is kept up to date."""
+    return len(state.arrived) > NO_TREE
+
+
+@step
+def has_lengths(state: Any) -> bool:
+    """Return whether ``queues`` is kept up to date."""
+    return len(state.queues) > 0
+
+
+@step
+def has_fronts(state: Any) -> bool:
+    """Return whether ``order`` and ``fronts`` are kept up to date."""
+    return len(state.fronts) > 0
 
 
 @step
@@ -223,13 +240,13 @@ def place_nowhere(state: Any, job_class: int, draws: Any) -> int:
 def class_size(state: Any, job_class: int) -> int:
     """Return the size of a class."""
     # most laws have consecutive sizes, hundreds of thousands of them: computing is quicker than waiting for memory
-    return int(state.sizes[0] + job_class if state.keeps[CONSECUTIVE] else state.sizes[job_class])
+    return int(state.sizes[0] + job_class if state.consecutive[0] else state.sizes[job_class])
 
 
 @step
 def classes_upto(state: Any, size: int) -> int:
     """Return how many classes have at most a size; the last of them is the largest that fits so much free capacity."""
-    if state.keeps[CONSECUTIVE]:
+    if state.consecutive[0]:
         return int(min(max(size - state.sizes[0] + 1, 0), len(state.sizes)))
     low, high = 0, len(state.sizes)
     while low < high:
@@ -321,11 +338,11 @@ def join(state: Any, job_class: int) -> int:
         line[job_class, COUNT] = 1
         insert(state.words, state.levels, 0, job_class)
     line[job_class, LAST] = at
-    if state.keeps[BY_ARRIVAL]:
+    if has_arrivals(state):
         _arrive(state.arrived, state.counters, job_class)
-    if state.keeps[QUEUES]:
+    if has_lengths(state):
         state.queues[state.queue_of[job_class]] += 1
-    if state.keeps[HEADS]:
+    if has_fronts(state):
         _queue_up(state.order, state.fronts, state.queue_of[job_class], job_class, at)
     return int(at)
 
@@ -382,9 +399,9 @@ def begin(state: Any, job_class: int, server: int) -> None:
     if behind < 0:
         line[job_class, LAST] = -1
         discard(state.words, state.levels, 0, job_class)
-    if state.keeps[QUEUES]:
+    if has_lengths(state):
         state.queues[state.queue_of[job_class]] -= 1
-    if state.keeps[HEADS]:
+    if has_fronts(state):
         _step_out(state.order, state.fronts, state.queue_of[job_class], at)
     state.after[at] = state.counters[FREE]
     state.counters[FREE] = at

@@ -31,6 +31,9 @@ TABLE_LIMIT = 200_000_000
 PLAIN_TABLE = 2_000_000
 """Largest table that is filled in Python, with integers of any length: a second."""
 
+SHORT_TABLE = 300_000
+"""Largest table (cells times types) that is filled in Python where the caller asks for it: a tenth of a second."""
+
 SMALL_TABLE = 500_000
 """Cells up to which nothing but the table is tried: a type takes it less than a millisecond, and branch and bound about
 as long for the linear program of each type."""
@@ -46,7 +49,9 @@ LISTED, MANY = 20, 100
 end. Up to `MANY` types, branch and bound follows where the list is too long."""
 
 
-def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None) -> Configuration:
+def max_reward(
+    space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None, *, compiled: bool = True
+) -> Configuration:
     """Return MaxReward: the configuration of the given types with the greatest reward.
 
     Parameters
@@ -57,6 +62,8 @@ def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[
         u_j >= 0, compared exactly.
     types : iterable of int, optional
         The set S; all types where left out.
+    compiled : bool
+        Whether a short table may be filled by compiled code, see `max_weight`.
 
     Returns
     -------
@@ -75,10 +82,12 @@ def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[
     (2, 0)
     """
     weights, _ = to_integers([Fraction(u) for u in rewards])
-    return max_weight(space, weights, types)
+    return max_weight(space, weights, types, compiled=compiled)
 
 
-def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None = None) -> Configuration:
+def max_weight(
+    space: Space, weights: Sequence[int], types: Iterable[int] | None = None, *, compiled: bool = True
+) -> Configuration:
     """Return the configuration of greatest integer weight, ties by more slots of the first type that differs.
 
     Parameters
@@ -88,6 +97,9 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
         At least 0, of any length.
     types : iterable of int, optional
         Types that may be used; all of them where left out.
+    compiled : bool
+        Whether a table of at most `SHORT_TABLE` may be filled by compiled code. The caller of a few of them leaves it
+        to Python, since to compile takes some seconds.
 
     Raises
     ------
@@ -113,7 +125,10 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     small = reduced(space, wanted)
     if not small.types:
         return (0,) * len(weights)
-    return widened(small, _best(small, [weights[j] for j in small.types]), len(weights))
+    chosen = [weights[j] for j in small.types]
+    if not compiled and small.cells * len(chosen) <= SHORT_TABLE:
+        return widened(small, _by_table(small, chosen, compiled=False), len(weights))
+    return widened(small, _best(small, chosen), len(weights))
 
 
 def weight(slots: Sequence[Fraction | int], weights: Sequence[Fraction]) -> Fraction:
@@ -158,13 +173,13 @@ def _best(small: Reduced, weights: Sequence[int]) -> Sequence[int]:
         return _by_table(small, weights)
 
 
-def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
+def _by_table(small: Reduced, weights: Sequence[int], *, compiled: bool = True) -> list[int]:
     capacity = np.array(small.capacity, np.int64)
     demands = np.array(small.demands, np.int64).reshape(len(weights), len(capacity))
     if is_long(small, weights):  # the same functions as plain Python, on integers of any length
         best = plain(best_by_levels)(capacity, demands, np.array(weights, object))
     else:
-        best = best_by_levels(capacity, demands, np.array(weights, np.int64))
+        best = (best_by_levels if compiled else plain(best_by_levels))(capacity, demands, np.array(weights, np.int64))
     return list(map(int, best))
 
 

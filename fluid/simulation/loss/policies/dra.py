@@ -33,12 +33,23 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.loss.policies.greedy_stages import empty_memory, plan_greedily, plan_stands, remember, take_plan
+from fluid.simulation.loss.policies.greedy_stages import (
+    CHANGED,
+    MIGRATES,
+    PERIOD,
+    STAGES,
+    empty_memory,
+    plan_greedily,
+    plan_stands,
+    remember,
+    take_plan,
+)
 from fluid.simulation.loss.policies.slot_lists import (
     CONFIGURATION,
     EFFECTIVE,
     JOBS,
     LINKS,
+    STAGE,
     add_server,
     assign,
     follow_filled_slot,
@@ -70,6 +81,9 @@ from theory.instance import Configuration, Instance
 TYPES_AT_ONCE = 7
 """Up to so many types MaxReward of all sets of types is computed beforehand; beyond, as sets come up."""
 
+FEW_SETS = 16
+"""Up to so many of them MaxReward is computed in Python, where it takes a second at most; to compile takes more."""
+
 TYPES = 62
 """Most types: a set of types is a word."""
 
@@ -97,37 +111,36 @@ class ReservationOptions:
     migration: Annotated[bool, "whether a departure pulls a job out of a drained server"] = True
 
 
-BY_CONFIGURATION: dict[str, tuple[type[np.generic], int]] = {
+NO_ENDS = (-1, -1, 0, 0)
+"""The row of ``ends`` of a configuration that is not in use."""
+
+BY_CONFIGURATION: dict[str, tuple[type[np.generic], int | tuple[int, ...]]] = {
     "configurations": (np.int32, 0),
     "owner": (np.int32, -1),
     "number": (np.int64, 0),
-    "effective": (np.int64, 0),
     "newest": (np.int32, -1),
-    "oldest": (np.int32, -1),
-    "border": (np.int32, -1),
+    "ends": (np.int64, NO_ENDS),
     "lists": (np.int32, -1),
-    "stage": (np.int32, 0),
 }
 """Fields with an entry for each configuration: their types, and the value of one that is not in use."""
 
 ReservationState = state_type(
-    __name__, "ReservationState", Common._fields, "rows", *BY_CONFIGURATION, "pool_sizes", "clock", "words", "levels",
-    "plan", "stages", "unmatched", "changed", "reserve", "estimate", "period", "migrates", "worst_first",
-    "plan_", "need_", "up_", "offer_", "stands_", "sets_", "known_", "touched_",
+    __name__, "ReservationState", Common._fields, "rows", *BY_CONFIGURATION, "pool_sizes", "words", "levels",
+    "plan", "unmatched", "numbers", "reserve", "estimate", "worst_first",
+    "plan_", "need_", "up_", "stands_", "sets_", "known_", "touched_",
 )  # fmt: skip
 """The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
 
-``owner`` int32[C] is the pool of each configuration, -1 for none yet, ``stage`` int32[C] its row of the plan, counted
-from 1, and 0 for none; ``pool_sizes`` int64[P] are the servers of each pool, and ``clock`` is the last tick of the time
-in which servers come up (`greedy_stages`). ``plan`` int64[J P, 2] has a row for each stage and pool, the configuration
-and the servers it is to have; ``unmatched`` int64[P] is the first row, counted from 1, that lacks servers of a pool:
-I* of the paper, and J P + 1 for none.
+What would be one array each for a number is a column or a place of one: numba passes every array of a state to every
+function. ``owner`` int32[C] is the pool of each configuration, -1 for none yet, ``ends`` int64[C, 4] see `OLDEST`;
+``pool_sizes`` int64[P] are the servers of each pool, and ``numbers`` int64[5] see `LAST_TICK`. ``plan`` int64[J P, 2]
+has a row for each stage and pool, the configuration and the servers it is to have; ``unmatched`` int64[P] is the first
+row, counted from 1, that lacks servers of a pool: I* of the paper, and J P + 1 for none.
 
-``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
-workload, rounded up, -1 where CRA takes the jobs in service. ``need_`` int64[2, J] are the jobs that the plan places,
-and those of them that its stages so far have left. ``stands_`` int64[J, 2]: the fewest and the most jobs of
-each type, g among them, for which the plan is the same (`greedy_stages.plan_stands`). ``touched_``: the server and type
-of the job that was placed last, until `refresh` has followed it."""
+``estimate`` int64[J] is L times the estimated workload, rounded up, -1 where CRA takes the jobs in service. ``need_``
+int64[4, J] see `PLACED`. ``stands_`` int64[J, 2]: the fewest and the most jobs of each type, g among them, for which
+the plan is the same (`greedy_stages.plan_stands`). ``touched_``: the server and type of the job that was placed last,
+until `refresh` has followed it."""
 
 
 @step
@@ -140,7 +153,7 @@ def is_rejecting(state: Any, server: int) -> bool:
     unmatched = state.unmatched[state.owner[c]]
     if state.rows[server, EFFECTIVE] == 0:
         return bool(unmatched <= len(state.plan))
-    return bool(state.stage[c] > unmatched)
+    return bool(state.ends[c, STAGE] > unmatched)
 
 
 @step
@@ -150,8 +163,8 @@ def place(state: Any, job_type: int, draws: Any) -> int:
     server = _surplus_with_slot(state, job_type) if worst_first else -1
     if server < 0:
         # effective servers have the ranks 1 to J of their stages, surplus ones J + 1
-        for i in range(state.stages[0]):
-            row = state.stages[0] - 1 - i if worst_first else i
+        for i in range(state.numbers[STAGES]):
+            row = state.numbers[STAGES] - 1 - i if worst_first else i
             if server < 0 and state.plan[row, 0] >= 0:
                 server = state.lists[state.plan[row, 0], 1, job_type]
                 if server >= 0 and is_rejecting(
@@ -195,7 +208,7 @@ def drained_server(state: Any, j: int) -> int:
             if c >= 0:
                 return int(state.newest[c])
     # then the newest server of each stage behind I*, from the last one on (row i is stage i + 1)
-    for i in range(state.stages[0] - 1, from_row - 1, -1):
+    for i in range(state.numbers[STAGES] - 1, from_row - 1, -1):
         if i >= state.unmatched[i % pools] and state.plan[i, 0] >= 0:
             server = state.newest[state.plan[i, 0]]
             if server >= 0 and state.counts[server, j] > 0:
@@ -207,9 +220,9 @@ def drained_server(state: Any, j: int) -> int:
 def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
     follow_freed_slot(state, server, job_type)
-    state.changed[0] += 1
+    state.numbers[CHANGED] += 1
     # Algorithm 2 at a departure: one job of the type migrates from the reject group into the slot, and then CRA runs
-    if state.migrates[0] and not is_rejecting(state, server):
+    if state.numbers[MIGRATES] and not is_rejecting(state, server):
         source = drained_server(state, job_type)
         if source >= 0:
             move(state, job_type, source, server)
@@ -223,30 +236,35 @@ def refresh(state: Any, draws: Any) -> bool:
     if state.touched_[0] >= 0:
         follow_filled_slot(state, state.touched_[0], state.touched_[1])
         state.touched_[0] = -1
-        state.changed[0] += 1
-    if state.changed[0] < state.period[0]:
-        return False
+        state.numbers[CHANGED] += 1
+    if state.numbers[CHANGED] >= state.numbers[PERIOD]:
+        if plan_stands(state) and _all_matched(state):  # most often: CRA would change nothing
+            state.numbers[CHANGED] = 0
+        else:
+            _classify(state)
+    return False
+
+
+@routine
+def _classify(state: Any) -> None:
+    """Run CRA: plan, rank, and reassign empty servers to the stages that lack servers."""
     # GPA on Y + g (19)
     if not plan_stands(state):
         stages = plan_greedily(state)
         if stages < 0:
-            return False
+            return
         take_plan(state, stages)
-    elif _all_matched(state):
-        state.changed[0] = 0
-        return False
-    state.changed[0] = 0
+    state.numbers[CHANGED] = 0
     pools = len(state.pool_sizes)
     for p in range(pools):
         state.unmatched[p] = len(state.plan) + 1
-    for i in range(state.stages[0]):
+    for i in range(state.numbers[STAGES]):
         c, wanted = state.plan[i, 0], state.plan[i, 1]
         if c >= 0:
             # X~(i) servers of the configuration get rank i: the oldest, if there are more of them
             set_effective(state, c, min(wanted, state.number[c]))
             if not _match_stage(state, i) and state.unmatched[i % pools] > len(state.plan):
                 state.unmatched[i % pools] = i + 1  # I*: the first stage that is not matched
-    return False
 
 
 @step
@@ -275,7 +293,7 @@ def _match_stage(state: Any, stage: int) -> bool:
 def match_first_unmatched(state: Any) -> None:
     """Reassign empty servers to the first unmatched stage of the last plan, as the next run of CRA would begin."""
     for p in range(len(state.pool_sizes)):
-        if state.unmatched[p] <= state.stages[0]:
+        if state.unmatched[p] <= state.numbers[STAGES]:
             _match_stage(state, state.unmatched[p] - 1)
 
 
@@ -287,7 +305,7 @@ def _empty_server(state: Any, stage: int) -> int:
     if c >= 0:
         return int(state.lists[c, 0, types])
     # servers of later stages of the pool still have rank J + 1 while this stage is matched
-    for i in range(state.stages[0] - pools + stage % pools, stage, -pools):
+    for i in range(state.numbers[STAGES] - pools + stage % pools, stage, -pools):
         if state.plan[i, 0] >= 0:
             server = state.lists[state.plan[i, 0], 1, types]
             if server >= 0:
@@ -315,7 +333,8 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     period = floor(at_servers(options.period, "period", setting.servers, least=1))
     base = common(setting, resources=False)
     base["slots"] = base["totals"].copy()
-    best = greedy_configurations_of(setting.instance, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
+    every_set = range(1, 2**types if types <= TYPES_AT_ONCE else 1)
+    best = greedy_configurations_of(setting.instance, every_set, compiled=len(every_set) * pools > FEW_SETS)
     # number the configurations, each of a pool: the empty ones, those of MaxReward, those of the initial jobs
     numbers: dict[tuple[int, ...], int] = {(p,) + (0,) * types: p for p in range(pools)}
     for every in best.values():
@@ -324,7 +343,7 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     initial, _, inverse = unique_rows(np.column_stack([setting.pool, base["counts"]]))
     ids = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in initial.tolist()], np.int32)[inverse]
     length = len(numbers) if best else len(numbers) + 64 * pools
-    wider = {"configurations": (types,), "lists": (2, types + 1)}
+    wider = {"configurations": (types,), "ends": (len(NO_ENDS),), "lists": (2, types + 1)}
     by_configuration = {
         name: np.full((length, *wider.get(name, ())), value, kind) for name, (kind, value) in BY_CONFIGURATION.items()
     }
@@ -339,22 +358,17 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     return base | by_configuration | {
         "rows": np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32),
         "pool_sizes": np.array(setting.pool_sizes, np.int64),
-        "clock": np.full(1, _last_tick(setting.pool_sizes), np.int64),
         "words": words,
         "levels": levels,
         "plan": np.zeros((types * pools, 2), np.int64),
-        "stages": np.zeros(1, np.int64),
         "unmatched": np.full(pools, types * pools + 1),
-        "changed": np.full(1, period, np.int64),
+        "numbers": np.array([_last_tick(setting.pool_sizes), 0, period, period, options.migration], np.int64),
         "reserve": np.full(1, ceil(reservation(setting)), np.int64),
         "estimate": _estimated_jobs(setting, options.estimate),
-        "period": np.full(1, period, np.int64),
-        "migrates": np.full(1, options.migration, np.int64),
         "worst_first": np.full(1, options.placement == "worst-ranked", np.int64),
         "plan_": np.zeros((types * pools, 2), np.int64),
-        "need_": np.zeros((2, types), np.int64),
+        "need_": np.zeros((4, types), np.int64),
         "up_": np.zeros((2, pools), np.int64),
-        "offer_": np.zeros((2, types), np.int64),
         "stands_": np.tile(np.array([1, 0], np.int64), (types, 1)),
         "sets_": sets,
         "known_": known,
@@ -371,13 +385,13 @@ def _last_tick(pool_sizes: Sequence[int]) -> int:
 
 @lru_cache(maxsize=64)  # replications ask the same
 def greedy_configurations_of(
-    instance: Instance, sets: range | tuple[int, ...]
+    instance: Instance, sets: range | tuple[int, ...], *, compiled: bool = True
 ) -> Mapping[int, tuple[Configuration, ...]]:
     """Return MaxReward of every pool by set of types, each set a word with a bit a type."""
     rewards = instance.rewards
     return {
         word: tuple(
-            max_reward(pool.space, rewards, [j for j in range(len(rewards)) if word >> j & 1])
+            max_reward(pool.space, rewards, [j for j in range(len(rewards)) if word >> j & 1], compiled=compiled)
             for pool in instance.pools
         )
         for word in sets

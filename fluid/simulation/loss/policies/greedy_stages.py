@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.loss.policies.slot_lists import set_effective
+from fluid.simulation.loss.policies.slot_lists import STAGE, set_effective
 from fluid.simulation.state import ASKS
 from theory.compiled import routine, step
 
@@ -35,6 +35,14 @@ def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, pool
     sets[place] = types
     known[place, pool] = configuration
 
+
+LAST_TICK, STAGES, CHANGED, PERIOD, MIGRATES = 0, 1, 2, 3, 4
+"""Places in ``numbers``: the last tick of the time in which servers come up, the rows of the plan, the admissions and
+departures since CRA ran last, how many make it run, and whether departures pull jobs in."""
+
+PLACED, LEFT, OFFERED, AT_ONCE = 0, 1, 2, 3
+"""Rows of ``need_``: of each type the jobs that the plan places, those that its stages so far have left, and the slots
+that the present stage offers (`_offer_slots`)."""
 
 FAR = 1 << 60
 """More jobs than there can be."""
@@ -71,10 +79,10 @@ def plan_greedily(state: Any) -> int:
     and the types left, as in `theory.greedy.servers.greedy_placement`: ``tick n // last`` servers of a pool of n are up
     at a tick, of ``last`` ticks. With one pool a tick is a server. O(J (J + log P) P) where few servers share a tick.
     """
-    types, pools, last = len(state.totals), len(state.pool_sizes), state.clock[0]
+    types, pools, last = len(state.totals), len(state.pool_sizes), state.numbers[LAST_TICK]
     types_left, now = (1 << types) - 1, 0  # S = J, and N = L servers are left
     for j in range(types):
-        state.need_[0, j] = state.need_[1, j] = _wanted_jobs(state, j)
+        state.need_[PLACED, j] = state.need_[LEFT, j] = _wanted_jobs(state, j)
         state.stands_[j, 0] = -FAR
         state.stands_[j, 1] = FAR
     _bring_up(state, 0, 0)
@@ -102,7 +110,7 @@ def plan_greedily(state: Any) -> int:
 def _bring_up(state: Any, row: int, tick: int) -> None:
     """Write to a row of ``up_`` how many servers of each pool are up at a tick."""
     for p in range(len(state.pool_sizes)):
-        state.up_[row, p] = tick * state.pool_sizes[p] // state.clock[0]
+        state.up_[row, p] = tick * state.pool_sizes[p] // state.numbers[LAST_TICK]
 
 
 @step
@@ -116,11 +124,12 @@ def _slots_of_stage(state: Any, place: int, j: int) -> int:
 
 @step
 def _offer_slots(state: Any, place: int) -> None:
-    """Write the slots that the stage offers of each type to ``offer_``.
+    """Write the slots that the stage offers of each type.
 
-    These are R, those of all servers, and K, of one server of each pool whose servers do not come up tick by tick.
+    These are ``OFFERED``, R, those of all servers, and ``AT_ONCE``, K, of one server of each pool whose servers do not
+    come up tick by tick.
     """
-    last = state.clock[0]
+    last = state.numbers[LAST_TICK]
     for j in range(len(state.totals)):
         everywhere, once = 0, 0
         for p in range(len(state.pool_sizes)):
@@ -128,8 +137,8 @@ def _offer_slots(state: Any, place: int) -> None:
             slots = state.configurations[state.known_[place, p], j]
             everywhere += servers * slots
             once += slots if 0 < servers < last else 0
-        state.offer_[0, j] = everywhere
-        state.offer_[1, j] = once
+        state.need_[OFFERED, j] = everywhere
+        state.need_[AT_ONCE, j] = once
 
 
 @step
@@ -139,10 +148,10 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
     By tick t, R (t - now) / last slots of a type have come up, or K less or more, both excluded unless K is 0 (as it is
     with one pool). So ticks up to ``before`` are too early, and ``finish`` is not.
     """
-    last = state.clock[0]
+    last = state.numbers[LAST_TICK]
     before, finish = last - 1, last
     for j in range(len(state.totals)):
-        everywhere, once, need = state.offer_[0, j], state.offer_[1, j], state.need_[1, j]
+        everywhere, once, need = state.need_[OFFERED, j], state.need_[AT_ONCE, j], state.need_[LEFT, j]
         if everywhere > 0 and need < everywhere + once:
             before = min(before, now - (once - need) * last // everywhere - 1)
             finish = min(finish, now - (-(need + once) * last // everywhere))
@@ -161,7 +170,7 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
 def _first_covered(state: Any, place: int) -> int:
     """Return the first type that has its slots, -1 if none has; types of which no server has slots do not count."""
     for j in range(len(state.totals)):
-        if state.offer_[0, j] > 0 and _slots_of_stage(state, place, j) >= state.need_[1, j]:
+        if state.need_[OFFERED, j] > 0 and _slots_of_stage(state, place, j) >= state.need_[LEFT, j]:
             return j
     return -1
 
@@ -177,10 +186,10 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
     """
     _bring_up(state, 1, finish)
     first, later = _first_covered(state, place), 0
-    if finish < state.clock[0]:
+    if finish < state.numbers[LAST_TICK]:
         for j in range(first):
             _need_more(state, place, j)
-        placed = state.need_[0, first] - state.need_[1, first]
+        placed = state.need_[PLACED, first] - state.need_[LEFT, first]
         state.stands_[first, 1] = min(state.stands_[first, 1], placed + _slots_of_stage(state, place, first))
         later = first  # the types before it lack slots at this tick, and so a tick before
     if finish > now:
@@ -194,8 +203,8 @@ def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
 @step
 def _need_more(state: Any, place: int, j: int) -> None:
     """Bound ``stands_`` so that a type, if it is offered, needs more slots than those of the servers that are up."""
-    if state.offer_[0, j] > 0:
-        placed = state.need_[0, j] - state.need_[1, j]
+    if state.need_[OFFERED, j] > 0:
+        placed = state.need_[PLACED, j] - state.need_[LEFT, j]
         state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
 
 
@@ -209,7 +218,7 @@ def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
     pools = len(state.pool_sizes)
     c = state.known_[place, row % pools]
     for j in range(len(state.totals)):
-        state.need_[1, j] -= servers * state.configurations[c, j]
+        state.need_[LEFT, j] -= servers * state.configurations[c, j]
     state.plan_[row, 0] = c
     state.plan_[row, 1] = servers
     for earlier in range(row % pools, row, pools):
@@ -223,16 +232,16 @@ def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
 def take_plan(state: Any, stages: int) -> None:
     """Rank the configurations by the new plan; those that it does not name any more are surplus."""
     # cleared for the old plan and set for the new one: what is left without a stage is not in the new one
-    for i in range(state.stages[0]):
+    for i in range(state.numbers[STAGES]):
         if state.plan[i, 0] >= 0:
-            state.stage[state.plan[i, 0]] = 0
+            state.ends[state.plan[i, 0], STAGE] = 0
     for i in range(stages):
         if state.plan_[i, 0] >= 0:
-            state.stage[state.plan_[i, 0]] = i + 1
-    for i in range(state.stages[0]):
-        if state.plan[i, 0] >= 0 and state.stage[state.plan[i, 0]] == 0:
+            state.ends[state.plan_[i, 0], STAGE] = i + 1
+    for i in range(state.numbers[STAGES]):
+        if state.plan[i, 0] >= 0 and state.ends[state.plan[i, 0], STAGE] == 0:
             set_effective(state, state.plan[i, 0], 0)
     for i in range(len(state.plan)):
         state.plan[i, 0] = state.plan_[i, 0] if i < stages else 0
         state.plan[i, 1] = state.plan_[i, 1] if i < stages else 0
-    state.stages[0] = stages
+    state.numbers[STAGES] = stages

@@ -27,6 +27,7 @@ from fluid.simulation.loss.policies.dra import (
 from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
 from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
+from fluid.simulation.loss.policies.greedy_stages import CHANGED
 from fluid.simulation.loss.policies.slot_lists import follow_freed_slot
 from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy
@@ -137,7 +138,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
             stop(state, j, source)
             follow_freed_slot(state, source, j)
             _follow(state, source, j)
-            state.changed[0] += 1
+            state.numbers[CHANGED] += 1
             stopped += state.size[j]
     if stopped == 0 or not state.serves[0]:
         return -1

@@ -7,7 +7,7 @@ type of which it has a free slot, and in one more while it is empty.
 
 ::
 
-    configuration c:   newest -> [s] -> [s] -> | [e] -> [e] -> [e] <- oldest      number = 5, effective = 3
+    configuration c:   newest -> [s] -> [s] -> | [e] -> [e] -> [e] <- oldest      number = 5, MATCHED = 3
                                  surplus       ^ border
     lists[c, 0, j]: surplus servers with a free type-j slot      lists[c, 0, J]: empty surplus servers
     lists[c, 1, j]: effective ones                               lists[c, 1, J]: empty effective ones
@@ -22,13 +22,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.simulation.state import Common
+from fluid.simulation.state import Common, wide
 from fluid.simulation.structures.bitset import contains, discard, insert
 from theory.compiled import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
 """Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and
 then two links (next, previous) for each of the J + 1 lists."""
+
+OLDEST, BORDER, MATCHED, STAGE = 0, 1, 2, 3
+"""Columns of ``ends``: of each configuration its oldest server, the newest effective one, the number of effective ones,
+and its row of the plan, counted from 1, 0 for none."""
 
 NOBODY = -1
 """No server."""
@@ -69,13 +73,13 @@ def words_of(types: int, pool: int) -> int:
 def _mark(state: Any, c: int, slot: int) -> None:
     """Bring the three words of a configuration and type up to date (or IDLE, for the list of empty servers)."""
     types = len(state.totals)
-    first_word = words_of(types, state.owner[c])
+    first_word = words_of(types, wide(state.owner[c]))
     if slot == types:
         _put_bit(state, first_word + 3 * types, c, state.lists[c, 0, types] >= 0)
         return
     head = state.newest[c]
     holds, top, other = False, False, False
-    if state.number[c] > state.effective[c]:  # the newest server is surplus
+    if state.number[c] > state.ends[c, MATCHED]:  # the newest server is surplus
         holds = state.counts[head, slot] > 0
         top = state.counts[head, slot] < state.configurations[c, slot]
         first = state.lists[c, 0, slot]
@@ -87,12 +91,16 @@ def _mark(state: Any, c: int, slot: int) -> None:
 
 @step
 def _put_bit(state: Any, row: int, c: int, value: bool) -> None:
-    if contains(state.words, row, c) == value:  # most often
-        return
-    if value:
-        insert(state.words, state.levels, row, c)
+    if contains(state.words, row, c) != value:  # seldom
+        _turn_bit(state.words, state.levels, row, c)
+
+
+@routine
+def _turn_bit(words: Any, levels: Any, row: int, c: int) -> None:
+    if contains(words, row, c):
+        discard(words, levels, row, c)
     else:
-        discard(state.words, state.levels, row, c)
+        insert(words, levels, row, c)
 
 
 @routine
@@ -105,7 +113,7 @@ def mark_all(state: Common, c: int) -> None:
 @step
 def follow_filled_slot(state: Any, server: int, j: int) -> None:
     """Follow a job that has been put into a type-j slot of a server."""
-    c = state.rows[server, CONFIGURATION]
+    c = wide(state.rows[server, CONFIGURATION])
     types = len(state.totals)
     if state.counts[server, j] == state.configurations[c, j]:  # that was the last free slot
         _unlink(state, server, j)
@@ -121,7 +129,7 @@ def follow_filled_slot(state: Any, server: int, j: int) -> None:
 @step
 def follow_freed_slot(state: Any, server: int, j: int) -> None:
     """Follow a job that has been taken out of a type-j slot of a server."""
-    c = state.rows[server, CONFIGURATION]
+    c = wide(state.rows[server, CONFIGURATION])
     types = len(state.totals)
     if state.counts[server, j] == state.configurations[c, j] - 1:  # the only free slot
         _link(state, server, j)
@@ -167,7 +175,7 @@ def _turn(state: Any, server: int, e: int) -> None:
 @step
 def set_effective(state: Any, c: int, target: int) -> None:
     """Move the border so that the `target` oldest servers of a configuration are effective."""
-    if state.effective[c] != target:
+    if state.ends[c, MATCHED] != target:
         _shift(state, c, target)
 
 
@@ -175,17 +183,17 @@ def set_effective(state: Any, c: int, target: int) -> None:
 def _shift(state: Any, c: int, target: int) -> None:
     """Turn servers one by one from the border on."""
     # the oldest `effective` servers are effective, and the border is the newest of them: so before and after each turn
-    while state.effective[c] < target:
-        border = state.border[c]
-        server = state.oldest[c] if border < 0 else state.rows[border, NEWER]
+    while state.ends[c, MATCHED] < target:
+        border = state.ends[c, BORDER]
+        server = wide(state.ends[c, OLDEST] if border < 0 else state.rows[border, NEWER])
         _turn(state, server, 1)
-        state.border[c] = server
-        state.effective[c] += 1
-    while state.effective[c] > target:
-        server = state.border[c]
+        state.ends[c, BORDER] = server
+        state.ends[c, MATCHED] += 1
+    while state.ends[c, MATCHED] > target:
+        server = wide(state.ends[c, BORDER])
         _turn(state, server, 0)
-        state.border[c] = state.rows[server, OLDER]
-        state.effective[c] -= 1
+        state.ends[c, BORDER] = state.rows[server, OLDER]
+        state.ends[c, MATCHED] -= 1
     mark_all(state, c)
 
 
@@ -195,7 +203,7 @@ def assign(state: Any, server: int, c: int) -> None:
 
     All servers of that configuration are effective when this is called.
     """
-    old = state.rows[server, CONFIGURATION]
+    old = wide(state.rows[server, CONFIGURATION])
     _leave_lists(state, server)
     # out of the order of its configuration
     newer, older = state.rows[server, NEWER], state.rows[server, OLDER]
@@ -206,13 +214,13 @@ def assign(state: Any, server: int, c: int) -> None:
     if older >= 0:
         state.rows[older, NEWER] = newer
     else:
-        state.oldest[old] = newer
+        state.ends[old, OLDEST] = newer
     state.number[old] -= 1
     # an empty server may have been effective in a later stage; the border then moves to the next older one
     if state.rows[server, EFFECTIVE] == 1:
-        state.effective[old] -= 1
-        if state.border[old] == server:
-            state.border[old] = older
+        state.ends[old, MATCHED] -= 1
+        if state.ends[old, BORDER] == server:
+            state.ends[old, BORDER] = older
     mark_all(state, old)
     add_server(state, server, c, 1)
     for j in range(len(state.totals)):
@@ -230,11 +238,11 @@ def add_server(state: Any, server: int, c: int, e: int) -> None:
     if head >= 0:
         state.rows[head, NEWER] = server
     else:
-        state.oldest[c] = server
+        state.ends[c, OLDEST] = server
     state.newest[c] = server
     state.number[c] += 1
     if e == 1:
-        state.effective[c] += 1
-        state.border[c] = server
+        state.ends[c, MATCHED] += 1
+        state.ends[c, BORDER] = server
     _join_lists(state, server)
     mark_all(state, c)
