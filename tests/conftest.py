@@ -82,23 +82,15 @@ class CompileClock:
 CLOCK = CompileClock()
 
 
-def cpu_spent(before: os.times_result) -> float:
-    """Return the CPU seconds since ``before`` of this process and of the children that it has waited for.
-
-    A child may have run long before, and have ended only now: it counts for no more than the time that was left to it.
-    """
-    now = os.times()
-    own = now.user + now.system - before.user - before.system
-    children = now.children_user + now.children_system - before.children_user - before.children_system
-    return own + min(children, max(now.elapsed - before.elapsed - own, 0.0))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fail a test without a marker that takes long; what numba compiles, at an empty cache, does not count."""
-    start, compiled = os.times(), CLOCK.look()
+    """Fail a test without a marker that takes long; what numba compiles, at an empty cache, does not count.
+
+    Nor do child processes: one that an earlier test has left ends in any test, with all that it has spent.
+    """
+    start, compiled = time.process_time(), CLOCK.look()
     result = yield
-    spent = cpu_spent(start) - (CLOCK.look() - compiled)
+    spent = time.process_time() - start - (CLOCK.look() - compiled)
     if file := os.environ.get("PACKPROOF_TEST_TIMES"):
         with Path(f"{file}.{os.getpid()}").open("a") as stream:
             stream.write(f"{spent:.3f} {item.nodeid}\n")

@@ -78,7 +78,7 @@ def plan_answer(
             about=[] if log.trace is None else first_lines(log.trace),
             simulated=simulated,
         ),
-        workload=_by_type(plan),
+        workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
         by_day=log.profile(7 * DAY, 7),
         carries=plan.carries,
@@ -96,7 +96,7 @@ def plan_answer(
     )  # fmt: skip
 
 
-def _by_type(plan: Plan) -> list[Fields]:
+def _rows_by_type(plan: Plan) -> list[Fields]:
     """Return a row for each type: how many came and how often, how long they stayed, and what there is room for."""
     log, rows = plan.log, []
     times, types, durations = log.jobs

@@ -300,7 +300,7 @@ REFUSED = {
     "no answer": (f"report {TYPES} --out a.html", "expected JSON"),
     "an answer of another command": (
         "report other.json --out a.html",
-        "other.json: made.command: expected one of plan",
+        "other.json: made.command: expected one of admission belief",
     ),
     "half an answer": ("report half.json --out a.html", "half.json: greedy: missing"),
     "no example": ("example four_type.toml", "did you mean four_types.toml"),
@@ -313,7 +313,7 @@ def test_refusals(
 ) -> None:
     words, expected = REFUSED[name]
     monkeypatch.chdir(tmp_path)
-    for file, command in (("other.json", "packproof fluid x"), ("half.json", "packproof solve x")):
+    for file, command in (("other.json", "packproof instance x"), ("half.json", "packproof solve x")):
         (tmp_path / file).write_text(json.dumps({"made": {"command": command}}))
     (tmp_path / "number.toml").write_text('[[type]]\nname = "a"\ndemand = 5\n')
     (tmp_path / "nameless.toml").write_text("[[type]]\ndemand = { cpu = 1 }\n")
