@@ -11,7 +11,7 @@ from bounds.cli import application
 from generate.text import code, plain, save, table
 
 TASKS: dict[str, tuple[str, ...]] = {
-    "Plan a cluster": ("plan", "instance", "catalogue", "region", "throughput"),
+    "Plan a cluster": ("log", "plan", "instance", "catalogue", "region", "throughput"),
     "Decide": ("solve", "worst", "share", "admission"),
     "Try out a policy or a rule": ("simulate", "experiment", "fluid", "attack"),
     "Check the papers": ("verify", "reproduce", "check", "export"),
