@@ -56,7 +56,7 @@ def report_page(document: Document, command: str) -> str:
 
     name = next((name for name in REPORTED if command.startswith(f"packproof {name} ")), None)
     if name is None:
-        raise InputError(f"made.command: expected one of {', '.join(REPORTED)}, got {command[:60]!r}")
+        raise InputError("made.command", f"expected one of {', '.join(REPORTED)}, got {command[:60]!r}")
     schema = _schema_of(document, REPORTED[name])
     expect_answer(document, schema)
     try:
