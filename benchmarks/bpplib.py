@@ -48,14 +48,14 @@ def read_jobs(path: Path) -> Jobs:
     """
     try:
         rows = [[int(word) for word in line.split()] for line in path.read_text(encoding="utf-8").splitlines()]
-    except ValueError:
-        raise InputError(f"{path}: expected whole numbers") from None
+    except ValueError as error:
+        raise InputError(path, "", "expected whole numbers") from error
     (count, *_), (capacity, *_), *jobs = [row for row in rows if row] or [[0], [0]]
     numbers: Counter[int] = Counter()
     for size, *number in jobs:
         numbers[size] += number[0] if number else 1
     if not jobs or len(jobs) != count or min(numbers) < 1 or max(numbers) > capacity:
-        raise InputError(f"{path}: expected a number of lines, the capacity, and so many lines with a size of a job")
+        raise InputError(path, "", "expected a number of lines, the capacity, and so many lines with a size of a job")
     sizes = sorted(numbers)
     return Jobs(sizes, [numbers[size] for size in sizes], capacity)
 

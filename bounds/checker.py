@@ -181,7 +181,7 @@ def read(path: str) -> str:
     try:
         return content.decode("utf-8-sig")  # a byte order mark is no part of a text
     except UnicodeDecodeError as error:
-        raise Unreadable(f"not UTF-8 text (byte {error.start})") from None
+        raise Unreadable(f"not UTF-8 text (byte {error.start})") from error
 
 
 def load(text: str) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def load(text: str) -> dict[str, Any]:
             text, object_pairs_hook=table, parse_float=number, parse_constant=number, parse_int=integer
         )
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from None
+        raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Unreadable(f"expected a certificate with format {FORMAT}")
     return document
@@ -218,7 +218,7 @@ def digest(document: dict[str, Any]) -> str:
         text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
     except (ValueError, RecursionError) as error:
-        raise Refused(f"the document has no digest: {error}") from None
+        raise Refused(f"the document has no digest: {error}") from error
 
 
 def fields(value: Any, where: str, *names: str, optional: Sequence[str] = ()) -> list[Any]:

@@ -17,14 +17,14 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import Any
 
-from theory.errors import ArgumentError, InputError
+from theory.errors import ArgumentError
 from theory.version import versions
 
 REACH = 10.0
 """Seconds after which a scheduler that does not answer counts as none."""
 
 
-class EngineError(InputError):
+class EngineError(ArgumentError):
     """A cluster, or a process, that is out of reach or lost, whatever the tasks are."""
 
 
@@ -66,13 +66,13 @@ def processors() -> int:
 def refuse_engine(engine: str) -> None:
     """Refuse the name of an engine that is none, before anything is done."""
     if engine != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", engine):
-        raise ArgumentError(f"engine: expected local or dask://HOST:PORT, got {engine!r}")
+        raise ArgumentError("engine", f"expected local or dask://HOST:PORT, got {engine!r}")
 
 
 def refuse_workers(workers: int) -> None:
     """Refuse a number of processes that is none, before anything is done."""
     if workers == 0 or workers < -1 or workers > 1024:
-        raise ArgumentError(f"workers: expected -1 or a number from 1 to 1024, got {workers}")
+        raise ArgumentError("workers", f"expected -1 or a number from 1 to 1024, got {workers}")
 
 
 def _numbered(
@@ -83,7 +83,7 @@ def _numbered(
         theirs, ours = (
             ", ".join(f"{name} {version}" for name, version in one.items()) for one in (versions(), expected)
         )
-        raise InputError(f"--engine: a worker runs {theirs}, expected {ours}: start again, with new workers")
+        raise EngineError("engine", f"a worker runs {theirs}, expected {ours}: start again, with new workers")
     return number, function(*task)
 
 
@@ -158,11 +158,12 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
     try:
         for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
             yield one
-    except TerminatedWorkerError:
+    except TerminatedWorkerError as error:
         raise EngineError(
-            "workers: a process ended before its task was done: expected memory enough for all of them, and code of "
-            "an author's that returns"
-        ) from None
+            "workers",
+            "a process ended before its task was done: expected memory enough for all of them, and code of "
+            "an author's that returns",
+        ) from error
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused
@@ -174,8 +175,8 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         from cloudpickle import dumps
         from dask.distributed import Client, KilledWorker, as_completed
         from distributed.comm.core import CommClosedError
-    except ImportError:
-        raise EngineError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
+    except ImportError as error:
+        raise EngineError("engine", "dask is not installed (pip install 'packproof[cluster]')") from error
     host, _, port = address.rpartition(":")
     try:
         # dask tries again until its time is up, even where nobody listens; the system says so at once
@@ -183,7 +184,7 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
         client = Client(f"tcp://{address}", timeout=REACH)
     except (OSError, TimeoutError, ValueError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or f"no answer within {REACH:g} s"
-        raise EngineError(f"--engine: no dask scheduler at {address}: {reason}") from None
+        raise EngineError("engine", f"no dask scheduler at {address}: {reason}") from error
     try:
         with _without_logs("distributed"), client:
             packed = (dumps((function, i, task, versions())) for i, task in enumerate(tasks))
@@ -191,10 +192,10 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
             for future in as_completed(futures):
                 yield future.result()
                 future.release()
-    except (CancelledError, CommClosedError):
-        raise EngineError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
-    except KilledWorker:
-        raise EngineError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
+    except (CancelledError, CommClosedError) as error:
+        raise EngineError("engine", f"the dask scheduler at {address} is lost; what was stored is there") from error
+    except KilledWorker as error:
+        raise EngineError("engine", f"the workers of the dask scheduler at {address} died at a task") from error
 
 
 @contextmanager

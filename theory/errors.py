@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 FIELDS = ("server", "type", "sizes", "simulation")
 """Tables of an instance file."""
@@ -18,11 +18,64 @@ MAX_QUOTED, MAX_WORD, MAX_LINE = 80, 400, 2000
 """Most characters of a message's quotations, of its words, which may be paths, and of the whole."""
 
 
-class InputError(ValueError):
+class LineError(ValueError):
+    """An error that is one line: where it is, and what is wrong there.
+
+    It is made of its problem, of place and problem, or of source, place and problem, in the order of the line.
+
+    Attributes
+    ----------
+    source : str
+        The name of a file, perhaps with the number of a line; empty where it is not about a file.
+    place : str
+        The field of a file, the name of an argument, or the function of a policy; empty where it is about no such.
+    problem : str
+        What was expected, and what was found.
+
+    Examples
+    --------
+    >>> error = InputError("pair.toml", "simulation.d", "expected a whole number")
+    >>> error.place, error.table, str(error)
+    ('simulation.d', 'simulation', 'pair.toml: simulation.d: expected a whole number')
+    """
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*words)
+        if not 1 <= len(words) <= 3:
+            raise TypeError(f"expected source, place and problem, got {len(words)} words")
+        self.source, self.place, self.problem = ("", "", *map(str, words))[-3:]
+
+    def __str__(self) -> str:
+        """Return the line."""
+        return ": ".join(part for part in (self.source, self.place, self.problem) if part)
+
+    @property
+    def table(self) -> str:
+        """The first word of the place, which is a table of a file or an argument."""
+        return re.split(r"[^\w-]", self.place, maxsplit=1)[0]
+
+    def within(self, source: str | Path) -> Self:
+        """Return the error with the name of a file before its own source, unless that begins with it."""
+        named = f"{self.source}: ".startswith(f"{source}: ")
+        return self._changed(self.source if named else f"{source}: {self.source}".removesuffix(": "), self.problem)
+
+    def ending(self, words: str) -> Self:
+        """Return the error with more words at the end of its problem."""
+        return self._changed(self.source, self.problem + words)
+
+    def _changed(self, source: str, problem: str) -> Self:
+        """Return an error of the same class with another source and problem."""
+        error = type(self).__new__(type(self))
+        error.__dict__.update(self.__dict__)
+        LineError.__init__(error, source, self.place, problem)
+        return error
+
+
+class InputError(LineError):
     """Bad input: one line that names the file, the field and what was expected."""
 
 
-class ContractError(ValueError):
+class ContractError(LineError):
     """A policy does what the interface of its model forbids; the words say what was expected."""
 
 
@@ -31,7 +84,11 @@ class TooLargeError(InputError):
 
 
 class ArgumentError(InputError):
-    """A wrong argument of a function: the line begins with its name, which the command line writes as an option."""
+    """A wrong argument of a function: `place` is its name, which the command line writes as an option."""
+
+
+class ArgumentTooLargeError(TooLargeError, ArgumentError):
+    """An argument that asks for work beyond a stated limit."""
 
 
 FAULT = 70  # EX_SOFTWARE of the BSD list of exit statuses
@@ -64,7 +121,7 @@ def expect(value: object, kind: type | tuple[type, ...], name: str, words: str) 
     theory.errors.ArgumentError: servers: expected a number of servers, got the str 'x.toml'
     """
     if not isinstance(value, kind):
-        raise ArgumentError(f"{name}: expected {words}, got the {type(value).__name__} {value!r:.60}")
+        raise ArgumentError(name, f"expected {words}, got the {type(value).__name__} {value!r:.60}")
 
 
 def expect_number(value: Any, name: str, least: int, most: int | None = None) -> None:
@@ -72,7 +129,7 @@ def expect_number(value: Any, name: str, least: int, most: int | None = None) ->
     is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
         words = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ArgumentError(f"{name}: expected a whole number {words}, got {value!r:.60}")
+        raise ArgumentError(name, f"expected a whole number {words}, got {value!r:.60}")
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -133,20 +190,18 @@ def cut(text: str, most: int) -> str:
 
 @contextmanager
 def naming(source: str | Path, fields: tuple[str, ...] = FIELDS) -> Iterator[None]:
-    """Put the name of a file before errors that begin with one of its fields.
+    """Put the name of a file before errors about one of its fields.
 
     Examples
     --------
     >>> with naming("pair.toml"):
-    ...     raise InputError("simulation.d: expected a whole number")
+    ...     raise InputError("simulation.d", "expected a whole number")
     Traceback (most recent call last):
     theory.errors.InputError: pair.toml: simulation.d: expected a whole number
     """
     try:
         yield
     except InputError as error:
-        first = re.match(r"[a-z]*", str(error))
-        begin = str(error).partition(":")[0]
-        if first is None or first[0] not in fields or begin == str(source) or Path(begin).is_file():
-            raise  # it names a field of another file, or its file already, perhaps one that is called sizes.toml
-        raise type(error)(f"{source}: {error}") from None
+        if error.source or error.table not in fields:
+            raise  # it names its file already, or no field of this one
+        raise error.within(source) from error

@@ -202,20 +202,20 @@ def _numbers(
     """Return exact numbers of at least 0, or greater, one a type; a float means its shortest decimal text."""
     _expect_list(values, name, "numbers, one a type")
     if len(values) != count:
-        raise InputError(f"{name}: expected {many(count, 'number')}, one a type, got {len(values)}")
+        raise InputError(name, f"expected {many(count, 'number')}, one a type, got {len(values)}")
     try:
         exact = [Fraction(repr(value)) if isinstance(value, float) else Fraction(value) for value in values]
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise InputError(f"{name}: expected numbers such as 3, 0.25 or '1/4', got {list(values)!r}") from None
+    except (ValueError, TypeError, ZeroDivisionError) as error:
+        raise InputError(name, f"expected numbers such as 3, 0.25 or '1/4', got {list(values)!r}") from error
     if any(value < 0 or (positive and not value) for value in exact):
-        raise InputError(f"{name}: expected numbers {'greater than' if positive else 'of at least'} 0")
+        raise InputError(name, f"expected numbers {'greater than' if positive else 'of at least'} 0")
     return exact
 
 
 def _expect_list(value: object, name: str, words: str) -> None:
     """Refuse an argument that is neither a list nor the like, such as an array."""
     if not hasattr(value, "__len__") or isinstance(value, str | bytes):
-        raise ArgumentError(f"{name}: expected a list of {words}, got {value!r:.60}")
+        raise ArgumentError(name, f"expected a list of {words}, got {value!r:.60}")
 
 
 def _whole(name: str, rows: Sequence[Sequence[int]], width: int) -> list[tuple[int, ...]]:
@@ -224,10 +224,10 @@ def _whole(name: str, rows: Sequence[Sequence[int]], width: int) -> list[tuple[i
         _expect_list(row, name, f"rows of {width} whole numbers" if name == "demands" else "whole numbers")
     try:
         exact = [tuple(map(index, row)) for row in rows]
-    except TypeError:
-        raise InputError(f"{name}: expected whole numbers (scale the unit of each resource)") from None
+    except TypeError as error:
+        raise InputError(name, "expected whole numbers (scale the unit of each resource)") from error
     if any(len(row) != width for row in exact) or any(value < 0 for row in exact for value in row):
-        raise InputError(f"{name}: expected rows of {width} whole numbers of at least 0")
+        raise InputError(name, f"expected rows of {width} whole numbers of at least 0")
     return exact
 
 
@@ -284,9 +284,9 @@ def pooled(
     needs = _whole("demands", demands, len(resources))
     for j, need in enumerate(needs):
         if not any(need):
-            raise InputError(f"demands: type {j + 1} demands nothing")
+            raise InputError("demands", f"type {j + 1} demands nothing")
         if not any(all(d <= c for d, c in zip(need, capacity, strict=True)) for capacity in capacities):
-            raise InputError(f"demands: type {j + 1} fits no server")
+            raise InputError("demands", f"type {j + 1} fits no server")
     shares = _numbers("shares", [share for share, _ in pools], len(pools), positive=True)
     return Instance(
         _types(len(demands), rewards, workload),
@@ -314,11 +314,11 @@ def explicit(
         As `additive`; a type that is in no configuration.
     """
     if not configurations or not configurations[0]:
-        raise InputError("configurations: expected at least one, of at least one type")
+        raise InputError("configurations", "expected at least one, of at least one type")
     rows = _whole("configurations", configurations, len(configurations[0]))
     for j, column in enumerate(zip(*rows, strict=True)):
         if not any(column):
-            raise InputError(f"configurations: type {j + 1} is in none")
+            raise InputError("configurations", f"type {j + 1} is in none")
     return Instance(
         _types(len(rows[0]), rewards, workload),
         (Pool("pool1", Fraction(1), Explicit(maximal_generators(rows))),),

@@ -81,10 +81,10 @@ class Shown:
         rows = next((table for load in VIEWS if (table := load().rows(self)) is not None), None)
         if rows is None:
             raise InputError(
-                f"to_frame: expected import packproof, and a result with a table, got a {type(self).__name__}"
+                "to_frame", f"expected import packproof, and a result with a table, got a {type(self).__name__}"
             )
         try:
             from pandas import DataFrame
-        except ImportError:
-            raise InputError("to_frame: pandas is not installed (pip install 'packproof[notebook]')") from None
+        except ImportError as error:
+            raise InputError("to_frame", "pandas is not installed (pip install 'packproof[notebook]')") from error
         return DataFrame(rows)

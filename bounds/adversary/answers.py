@@ -33,7 +33,7 @@ def answer_of(
         raise
     except Exception as error:
         about = f" ({instance})" if instance else ""
-        raise InputError(f"{name}: {type(error).__name__}: {_words(error)}{about}") from error
+        raise InputError(name, f"{type(error).__name__}: {_words(error)}{about}") from error
     finally:
         for told in LISTENERS:
             told(False)

@@ -70,23 +70,24 @@ def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule
     used = [Fraction(0)] * len(instance.pools)
     fractions: dict[tuple[int, Configuration], Fraction] = {}
     if not isinstance(assignment, Sequence):
-        raise InputError(f"{name}: expected a list of (pool, configuration, share), got {shown(assignment)}")
+        raise InputError(name, f"expected a list of (pool, configuration, share), got {shown(assignment)}")
     parts = most_of(assignment, MOST_PARTS)
     if len(parts) > MOST_PARTS:
-        raise InputError(f"{name}: expected at most {MOST_PARTS:,} of (pool, configuration, share), got more")
+        raise InputError(name, f"expected at most {MOST_PARTS:,} of (pool, configuration, share), got more")
     for part in parts:
         if not (isinstance(part, Sequence) and len(part) == 3):
-            raise InputError(f"{name}: expected (pool, configuration, share), got {shown(part)}")
+            raise InputError(name, f"expected (pool, configuration, share), got {shown(part)}")
         p, given, share = part
         if type(share) not in (Fraction, int) or not is_short(share):
-            raise InputError(f"{name}: expected an exact share (a Fraction) of few digits, got {shown(share)}")
+            raise InputError(name, f"expected an exact share (a Fraction) of few digits, got {shown(share)}")
         if p not in range(len(used)) or not _is_configuration(given, len(instance.types)):
-            raise InputError(f"{name}: expected a pool and one whole number a type, got {shown((p, given))}")
+            raise InputError(name, f"expected a pool and one whole number a type, got {shown((p, given))}")
         k = tuple(map(int, given))
         if share < 0 or min(k) < 0 or not instance.pools[p].space.holds(k):
             raise InputError(
-                f"{name}: the configuration {texts(k)} on {text(share)} of all servers is not feasible in pool "
-                f"{instance.pools[p].name}"
+                name,
+                f"the configuration {texts(k)} on {text(share)} of all servers is not feasible in pool "
+                f"{instance.pools[p].name}",
             )
         used[p] += share
         if share:
@@ -94,7 +95,7 @@ def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule
     for pool, amount in zip(instance.pools, used, strict=True):
         if amount > pool.share:
             raise InputError(
-                f"{name}: expected at most {text(pool.share)} of all servers in pool {pool.name}, got {text(amount)}"
+                name, f"expected at most {text(pool.share)} of all servers in pool {pool.name}, got {text(amount)}"
             )
     return tuple(Column(p, k, share) for (p, k), share in fractions.items())
 

@@ -203,9 +203,9 @@ def _answer(
             continue
         try:
             kind, content = listener.recv()
-        except (EOFError, OSError):
+        except (EOFError, OSError) as error:
             process.join()
-            raise EndedError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}", process.exitcode) from None
+            raise EndedError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}", process.exitcode) from error
         if kind == "answer":
             return content
         if kind == "raised":
@@ -290,9 +290,9 @@ def _searching(
     except KeyboardInterrupt:
         sender.send(("raised", KeyboardInterrupt()))
     except InputError as refusal:
-        sender.send(("raised", type(refusal)(str(refusal))))
+        sender.send(("raised", type(refusal)(*refusal.args)))
     except (SystemExit, GeneratorExit, RecursionError, MemoryError) as error:
-        sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_instance_on(wire.board)}")))
+        sender.send(("raised", InputError(name, f"{type(error).__name__}: {error}{_instance_on(wire.board)}")))
     except BaseException as error:
         sender.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
     finally:

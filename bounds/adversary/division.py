@@ -85,7 +85,7 @@ def measure_named(measure: str) -> Callable[[Allocation], Measured]:
     """Return the function of a measure; an unknown one is refused."""
     measured = _MEASURED.get(measure)
     if measured is None:
-        raise ArgumentError(f"measure: expected one of {', '.join(Measure)}, got {measure!r}")
+        raise ArgumentError("measure", f"expected one of {', '.join(Measure)}, got {measure!r}")
     return measured
 
 
@@ -109,14 +109,14 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about
         lambda: [most_of(row, servers) for row in most_of(rule(given), users)], name, about, (InputError,)
     )
     if len(tasks) != users or any(len(row) != servers for row in tasks):
-        raise InputError(f"{name}: expected tasks of {many(users, 'user')} on {many(servers, 'server')}")
+        raise InputError(name, f"expected tasks of {many(users, 'user')} on {many(servers, 'server')}")
     if any(type(x) not in (Fraction, int) or not is_short(x) for row in tasks for x in row):
-        raise InputError(f"{name}: expected exact numbers of tasks (Fraction) of few digits, got {shown(tasks)}")
+        raise InputError(name, f"expected exact numbers of tasks (Fraction) of few digits, got {shown(tasks)}")
     exact = [[Fraction(x) for x in row] for row in tasks]
     # by a checker that shares no code with the mechanisms
     refused = infeasibility(given, exact)
     if refused is not None:
-        raise InputError(f"{name}: the allocation is not feasible: {refused}")
+        raise InputError(name, f"the allocation is not feasible: {refused}")
     return exact
 
 

@@ -37,7 +37,7 @@ def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
     spaces = [pool.space for pool in instance.pools]
     space = spaces[0]
     if len(spaces) > 1 or not isinstance(space, Additive):
-        raise InputError(f"{source}: server: expected one kind of server with capacities")
+        raise InputError(source, "server", "expected one kind of server with capacities")
     unit = lcm(*(rho.denominator for rho in instance.workload))
     rewards, _ = to_integers(instance.rewards)
     workload = tuple(int(rho * unit) for rho in instance.workload)
@@ -50,7 +50,7 @@ def shape_of(given: Cluster, source: str = "cluster") -> Shape:
     Users with effective capacities are refused.
     """
     if any(user.effective for user in given.users):
-        raise InputError(f"{source}: user: expected users without effective capacities")
+        raise InputError(source, "user", "expected users without effective capacities")
     rows = [*given.capacity, *(user.demand for user in given.users)]
     units = [to_integers(column)[0] for column in zip(*rows, strict=True)]
     in_units = list(zip(*units, strict=True))

@@ -86,7 +86,7 @@ def game_of(
     if first is not None:
         shares = by_shares(first)
         if tied and any(u * shares[0] != s * first.rewards[0] for u, s in zip(first.rewards, shares, strict=True)):
-            raise InputError("--from: expected rewards in proportion to the shares of a server that the types take")
+            raise InputError("--from", "expected rewards in proportion to the shares of a server that the types take")
         varied = AssignmentSpace(len(first.rewards), len(first.capacity), max(first.capacity), proportional=tied)
     return Game(judge_assignment(rule, name), varied, None, begin)
 
@@ -121,7 +121,7 @@ def search_rule(
     key = ""
     if store is not None:
         if first is not None:
-            raise InputError("--from: expected without --store, which has the instance to begin at")
+            raise InputError("--from", "expected without --store, which has the instance to begin at")
         key = search_key(rule, named_kind, sizes.named())
         with Store(store) as opened:
             document = worst_stored(opened, key)
@@ -169,10 +169,10 @@ def _saying_kinds(kind: str | None) -> Iterator[None]:
     except InputError as error:
         if kind is not None or isinstance(error, EngineError):
             raise
-        raise type(error)(
-            f"{error}; no --kind was given, so the rule was taken for one that assigns servers to configurations: "
+        raise error.ending(
+            "; no --kind was given, so the rule was taken for one that assigns servers to configurations: "
             "expected --kind items for one that packs items, sharing for one that shares servers, online for a policy"
-        ) from None
+        ) from error
 
 
 def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:

@@ -84,14 +84,15 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):
         answer = "more" if len(places) > most else shown(places)
         raise InputError(
-            f"{name}: expected one whole number, its bin, for each of {many(most, 'item')}, got {answer} ({items})"
+            name, f"expected one whole number, its bin, for each of {many(most, 'item')}, got {answer} ({items})"
         )
     packing = numbered(list(map(int, places)))
     for place, amounts in contents(items.sizes, packing).items():
         if any(amount > limit for amount, limit in zip(amounts, items.capacity, strict=True)):
             raise InputError(
-                f"{name}: bin {place + 1}, in the order in which the rule opens them, holds {texts(amounts)} and has"
-                f" room for {texts(items.capacity)} ({items})"
+                name,
+                f"bin {place + 1}, in the order in which the rule opens them, holds {texts(amounts)} and has"
+                f" room for {texts(items.capacity)} ({items})",
             )
     return packing
 

@@ -269,7 +269,7 @@ def search_policy(
         # in the search the instances are what takes time, so that it compiles before the first of them
         policy = policy_by_name(name)
         if policy.model == "slotted" and resources > 1:
-            raise ArgumentError(f"resources: expected 1, since {name} is a slotted policy, got {resources}")
+            raise ArgumentError("resources", f"expected 1, since {name} is a slotted policy, got {resources}")
         broken = break_policy(policy, resources=resources, time_limit=time_limit, report=wire.report, **how)
         return policy.model, broken
 

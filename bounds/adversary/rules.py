@@ -32,8 +32,8 @@ class FileRule:
             named = ((name, value) for name, value in vars(module).items() if callable(value))
             here = ", ".join(name for name, value in named if getattr(value, "__module__", "") == module.__name__)
             raise InputError(
-                f"RULE: {self.path}: expected the name of one of its functions ({here or 'it has none'}), got "
-                f"{self.name!r}"
+                "RULE",
+                f"{self.path}: expected the name of one of its functions ({here or 'it has none'}), got {self.name!r}",
             )
         return function
 
@@ -78,6 +78,6 @@ def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
         return "", rule
     if not names_own_code(rule) or not name:
         mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
-        raise InputError(f"RULE: expected FILE.py:NAME or PACKAGE.MODULE:NAME{mechanisms}, got {rule!r}")
+        raise InputError("RULE", f"expected FILE.py:NAME or PACKAGE.MODULE:NAME{mechanisms}, got {rule!r}")
     digest_of(path, "RULE")
     return path, name

@@ -90,7 +90,7 @@ def worst_instance(
     """
     Instance.expected(instance)
     if vary not in ("workload", "rewards", "all"):
-        raise ArgumentError(f"vary: expected workload, rewards or all, got {vary!r}")
+        raise ArgumentError("vary", f"expected workload, rewards or all, got {vary!r}")
     budget = budget or Budget()
     if vary == "workload":
         worst = worst_workload(instance, budget)

@@ -109,7 +109,7 @@ def schema(name: str) -> dict[str, Any]:
         written: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return written
     if name not in KINDS:
-        raise InputError(f"NAME: expected one of {', '.join(names())}, got {name[:60]!r}{meant(name, names())}")
+        raise InputError("NAME", f"expected one of {', '.join(names())}, got {name[:60]!r}{meant(name, names())}")
     from msgspec.json import schema as json_schema
 
     kind = KINDS[name]

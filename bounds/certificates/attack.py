@@ -62,7 +62,7 @@ def _rule(case: Numbers, evidence: dict[str, Any]) -> dict[str, Any]:
     instance = case.instance()
     best = optimal_assignment(instance)
     if best.reward == 0:
-        raise InputError("--certificate: expected an instance whose optimum is above 0")
+        raise InputError("--certificate", "expected an instance whose optimum is above 0")
     # in the order in which the checker wants them
     columns = sorted(evidence["columns_of_rule"], key=lambda c: (c.pool, [-n for n in c.configuration]))
     return signed(
@@ -85,7 +85,7 @@ def _rule(case: Numbers, evidence: dict[str, Any]) -> dict[str, Any]:
 def _packing(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
     kinds = sorted({size for size in items.sizes if any(size)})
     if not kinds:
-        raise InputError("--certificate: expected an item that takes something of a bin")
+        raise InputError("--certificate", "expected an item that takes something of a bin")
     # the program over sets of items that fit a bin, with the number of items of each size as workload
     counts = [items.sizes.count(size) for size in kinds]
     program = CapacityProgram(additive(items.capacity, kinds, workload=counts))
@@ -117,7 +117,7 @@ def _fair_share(shape: Shape, evidence: dict[str, Any]) -> dict[str, Any]:
     tasks = [in_order(row, stay) for row in evidence["tasks"]]
     r = bottleneck_resource(cluster)
     if r is None:
-        raise InputError("--certificate: expected a cluster with a resource that is the bottleneck of all users")
+        raise InputError("--certificate", "expected a cluster with a resource that is the bottleneck of all users")
     fair, stages = max_min_tasks(occupation(cluster), [user.weight / user.demand[r] for user in cluster.users])
     has, due = (list(map(total, rows)) for rows in (tasks, fair))
     n = min((n for n in range(len(due)) if due[n]), key=lambda n: has[n] / due[n])

@@ -87,7 +87,7 @@ def numbers_of(text: str, name: str) -> list[float]:
     try:
         return [float(rational(part)) for part in text.split(",")]
     except ValueError as error:
-        raise InputError(f"{name}: expected numbers with commas between them, got {text!r} ({error})") from None
+        raise InputError(name, f"expected numbers with commas between them, got {text!r} ({error})") from error
 
 
 def cores_of(text: str, name: str) -> list[int]:
@@ -97,7 +97,7 @@ def cores_of(text: str, name: str) -> list[int]:
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
         if value < 1 or value != int(value) or value > MOST_CORES:
-            raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
+            raise InputError(name, f"expected whole numbers of cores of at least 1, got {value:g}")
     return [int(value) for value in numbers]
 
 
@@ -172,10 +172,10 @@ def parameters_of(text: str) -> tuple[float, float, float]:
     """Read ``mu=X,lambda=Y,sigma=Z`` in any order."""
     words = named_values("--given", text.split(","), "mu=X,lambda=Y,sigma=Z", got=text)
     if words.keys() != {"mu", "lambda", "sigma"}:
-        raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
+        raise InputError("--given", f"expected mu=X,lambda=Y,sigma=Z, got {text!r}")
     mu, rate, sigma = (numbers_of(words[name], f"--given {name}")[0] for name in ("mu", "lambda", "sigma"))
     if mu <= 0 or rate < 0 or sigma < 0:
-        raise InputError(f"--given: expected mu greater than 0, lambda and sigma of at least 0, got {text!r}")
+        raise InputError("--given", f"expected mu greater than 0, lambda and sigma of at least 0, got {text!r}")
     return mu, rate, sigma
 
 
@@ -398,7 +398,7 @@ def counts_of(text: str) -> list[int]:
     """Read numbers of observations with commas between them."""
     numbers = numbers_of(text, "--observations")
     if any(value < 0 or value != int(value) or value > 10_000 for value in numbers):
-        raise InputError(f"--observations: expected whole numbers from 0 to 10,000, got {text!r}")
+        raise InputError("--observations", f"expected whole numbers from 0 to 10,000, got {text!r}")
     return [int(value) for value in numbers]
 
 

@@ -161,7 +161,7 @@ def _deployments(options: Numbers, cluster: AdmissionCluster) -> tuple[list[Tena
 
     if (options.active is None) == (options.state is None):
         got = "neither" if options.state is None else "both"
-        raise InputError(f"--active: expected either --active C,... or --state FILE, got {got}")
+        raise InputError("--active", f"expected either --active C,... or --state FILE, got {got}")
     cluster.refuse_size(options.arriving, "arriving")
     if options.state is None:
         tenants, arrival = (
@@ -173,7 +173,7 @@ def _deployments(options: Numbers, cluster: AdmissionCluster) -> tuple[list[Tena
     used = sum(tenant.cores for tenant in tenants)
     if used > cluster.capacity:
         name = "--active" if options.state is None else str(options.state)
-        raise InputError(f"{name}: expected at most the capacity, {many(cluster.capacity, 'core')}, got {used} in all")
+        raise InputError(name, f"expected at most the capacity, {many(cluster.capacity, 'core')}, got {used} in all")
     return tenants, arrival, used
 
 

@@ -98,7 +98,7 @@ def fit(
         watched = watched_log(log, columns=named, begin=begin, end=end, least=at_once, together=within, strict=strict)
         cores = watched.most_cores if capacity is None else capacity
         if cores is None:
-            raise InputError("--capacity: missing, expected it where a row is a deployment")
+            raise InputError("--capacity", "missing, expected it where a row is a deployment")
         with naming(log, ("data",)):
             fitted = fit_log(watched, is_poisson=is_poisson)
             refuse_unconverged(fitted.problem)

@@ -66,11 +66,11 @@ class Command(_Helpful, TyperCommand):
             # `order` has a parameter once for each time that it is given
             found, more, order = self.make_parser(ctx).parse_args(list(args))
         if more and not ctx.allow_extra_args and not ctx.resilient_parsing:
-            raise InputError(f"{ctx.command_path}: expected no more words, got {' '.join(more)[:60]!r}")
+            raise InputError(ctx.command_path, f"expected no more words, got {' '.join(more)[:60]!r}")
         for option in order:
             twice = order.count(option) > 1 and option.param_type_name == "option"
             if twice and not option.multiple and not ctx.resilient_parsing:
-                raise InputError(f"{option.opts[0]}: expected once, got it {order.count(option)} times")
+                raise InputError(option.opts[0], f"expected once, got it {order.count(option)} times")
         return dict(found)
 
     def _refuse_infinite(self, ctx: Any) -> None:
@@ -79,7 +79,7 @@ class Command(_Helpful, TyperCommand):
             number = ctx.params.get(parameter.name)
             unlimited = number == inf and parameter.name == "time_limit"
             if isinstance(number, float) and not isfinite(number) and not unlimited:
-                raise InputError(f"{parameter.opts[0]}: expected a finite number, got {number}")
+                raise InputError(parameter.opts[0], f"expected a finite number, got {number}")
 
     @contextmanager
     def _refusals(self, ctx: Any, given: dict[str, Any]) -> Iterator[None]:
@@ -92,7 +92,7 @@ class Command(_Helpful, TyperCommand):
             said = None if ctx.resilient_parsing else refusal(self, error, given)
             if said is None:
                 raise
-            raise said from None
+            raise said from error
 
 
 class Group(_Helpful, TyperGroup):
@@ -103,8 +103,8 @@ class Group(_Helpful, TyperGroup):
         names = sorted(name for name, one in self.commands.items() if not one.hidden)
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise InputError(
-                f"{ctx.command_path}: expected one of the commands {', '.join(names)}, got {args[0][:60]!r}"
-                f"{meant(args[0], names)}"
+                ctx.command_path,
+                f"expected one of the commands {', '.join(names)}, got {args[0][:60]!r}{meant(args[0], names)}",
             )
         return super().resolve_command(ctx, args)
 

@@ -196,7 +196,7 @@ def of_sharing(options: OfSharing) -> None:
 
     measure = options.measure.value
     if options.measure is not Measure.fair and options.certificate is not None:
-        raise InputError(f"--certificate: has no meaning with --measure {measure}")
+        raise InputError("--certificate", f"has no meaning with --measure {measure}")
     _search(options, Sizes(options.types, options.resources, options.bins, measure=measure))
 
 

@@ -10,7 +10,7 @@ import typer
 
 from bounds.cli.app import app, completed_by, show
 from bounds.cli.options import JsonFlag, announcing
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.files.answer import print_answer
 
 CertificatePath = Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)]
@@ -24,7 +24,7 @@ def certificate_text(path: Path) -> str:
     text = read_text(path)
     if '"format"' not in text:
         kind = kind_of_text(text) or "text that is none"
-        raise InputError(f"{path}: expected a certificate, a JSON document with a field format, found {kind}")
+        raise InputError(path, "", f"expected a certificate, a JSON document with a field format, found {kind}")
     return text
 
 
@@ -54,7 +54,7 @@ def check(
     from bounds.answers.record import encode
 
     if seconds is not None and not 1 <= seconds <= 9_999_999:
-        raise InputError(f"--seconds: expected a whole number from 1 to 9,999,999, got {seconds}")
+        raise InputError("--seconds", f"expected a whole number from 1 to 9,999,999, got {seconds}")
     text = certificate_text(certificate)
     claims: dict[str, Any] = {}
     reason = None
@@ -68,7 +68,7 @@ def check(
     except checker.Refused as refused:
         reason = str(refused)
     except checker.Unreadable as error:
-        raise InputError(f"{certificate}: {error}") from None
+        raise InputError(certificate, "", error) from error
     proved = claims if reason is None else {}
     show(encode(CheckedCertificate, valid=reason is None, reason=reason, claims=proved), as_json=as_json)
     if reason is not None:
@@ -142,14 +142,18 @@ def export(
         document = checker.load(text)
         files = export_document(document, form)
     except (checker.Refused, checker.Unreadable) as error:
-        raise InputError(f"{certificate}: {error}") from None
+        raise InputError(certificate, "", error) from error
     except InputError as error:
-        raise (error if str(error).startswith("--format: ") else type(error)(f"{certificate}: {error}")) from None
+        if isinstance(error, ArgumentError):  # the format, whatever the certificate
+            raise
+        raise error.within(certificate) from error
     names = ", ".join(file.name for file in files[:6])
     several = len(files) > 1
     paths: list[str | None] = [None] * len(files)
     if out is None and several and not as_json:
-        raise InputError(f"--out: expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}")
+        raise InputError(
+            "--out", f"expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}"
+        )
     if out is not None:
         # one file goes into a folder that is there, or is the file named
         if several or out.is_dir():

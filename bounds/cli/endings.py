@@ -129,9 +129,8 @@ def ended(message: str, status: int = 2) -> int:
 def status_of(error: BaseException) -> int:
     """Say in one line why a command ended, and return its status."""
     usage = getattr(error, "format_message", None)  # of the parser of the command line
-    if isinstance(error, ArgumentError):  # of a function: the option has the name of the argument
-        name, _, words = str(error).partition(":")
-        return ended(f"--{name.replace('_', '-')}:{words}")
+    if isinstance(error, ArgumentError) and not error.source:  # of a function: an option has the name of the argument
+        return ended(f"--{error.place.replace('_', '-')}: {error.problem}")
     if isinstance(error, InputError):
         return ended(str(error))
     if isinstance(error, KeyboardInterrupt):

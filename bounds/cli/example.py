@@ -49,5 +49,5 @@ def example(
     wanted = name.removeprefix("examples/")
     if wanted not in files:
         listed = "expected an example, as `packproof example` lists them"
-        raise InputError(f"NAME: {listed}, got {name[:60]!r}{meant(wanted, files)}")
+        raise InputError("NAME", f"{listed}, got {name[:60]!r}{meant(wanted, files)}")
     print_file((folder() / wanted).read_text(encoding="utf-8"))

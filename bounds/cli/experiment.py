@@ -21,7 +21,7 @@ from bounds.cli.options import (
     to_store,
     to_write_or_print,
 )
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> 
     from bounds.views.experiment import forecast_line
     from fluid.experiment.forecast import LONG, forecast
     from fluid.experiment.run import run_experiment
-    from fluid.parallel import processors
+    from fluid.parallel import EngineError, processors
 
     ahead = forecast(planned, store)
     if ahead.seconds > LONG:
@@ -250,5 +250,7 @@ def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> 
         except KeyboardInterrupt:
             return False
         except InputError as error:
-            raise type(error)(f"{path}: {error}" if str(error).startswith("policy:") else str(error)) from None
+            if not isinstance(error, ArgumentError) or isinstance(error, EngineError):
+                raise
+            raise error.within(path) from error  # an argument of a run is a field of the grid
     return True

@@ -60,14 +60,16 @@ def instance(
 
     names = [name.strip() for name in types.split(",") if name.strip()]
     if not names and own is None:
-        raise InputError("--types: missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)")
+        raise InputError(
+            "--types", "missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)"
+        )
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     jobs = {} if workload is None else {"workload": text(read_number("--workload", workload))}
     tables = catalogue_tables(names)
     # types of the catalogue demand both, so that they would fit no server
     if tables and not any({"cpu", "memory"} <= set(pool["capacity"]) for pool in pools):
         named = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
-        raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")
+        raise InputError("--server", f"expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")
     tables += [] if own is None else read_own_types(own)
     raw = {"server": pools, "type": [{**jobs, **table} for table in tables]}
     parsed = parse_instance(raw, "--types" if own is None else str(own), workload_needed=False)
@@ -124,5 +126,5 @@ def catalogue(
     if not names:
         hint = near(pattern.replace("*", ""))
         meant = f"; near names: {', '.join(hint)}" if hint else ""
-        raise InputError(f"PATTERN: {pattern[:60]!r}: no type of the price table has such a name{meant}")
+        raise InputError("PATTERN", f"{pattern[:60]!r}: no type of the price table has such a name{meant}")
     show(catalogue_answer(names), as_json=as_json)

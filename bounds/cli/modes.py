@@ -102,6 +102,6 @@ def _refuse_unfit(context: typer.Context, mode: type[Mode], values: Mapping[str,
         source = context.get_parameter_source(parameter.name or "")
         given = source is not None and source.name == "COMMANDLINE"
         if given and parameter.name not in needed:
-            raise InputError(f"{name_of(parameter)}: has no meaning with {mode.beside}")
+            raise InputError(name_of(parameter), f"has no meaning with {mode.beside}")
         if needed.get(parameter.name or "") and values[parameter.name or ""] is None:
             raise missing(context.command, parameter, context.command_path)

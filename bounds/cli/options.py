@@ -63,7 +63,7 @@ def to_print_json(wanted: bool) -> bool:
 def to_draw(path: Path | None) -> Path | None:
     """Refuse the name of a picture in a format that is not drawn, too."""
     if path is not None and path.suffix.lower() not in PICTURES:
-        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+        raise InputError(path, "", "expected a picture's name ending in .png, .svg or .pdf")
     return to_write(path)
 
 
@@ -171,7 +171,7 @@ def read_with_trace(
 def refuse_unused(is_given: Mapping[str, bool], other: str) -> None:
     """Refuse the first option that is given and does nothing beside another one."""
     for option in (name for name, given in is_given.items() if given):
-        raise InputError(f"{option}: has no meaning with {other}")
+        raise InputError(option, f"has no meaning with {other}")
 
 
 def read_number(option: str, text: str) -> Fraction:
@@ -181,7 +181,7 @@ def read_number(option: str, text: str) -> Fraction:
     try:
         return rational(text)
     except ValueError as error:
-        raise InputError(f"{option}: expected a number, got {text[:60]!r} ({error})") from None
+        raise InputError(option, f"expected a number, got {text[:60]!r} ({error})") from error
 
 
 def named_values(option: str, parts: Sequence[str], expected: str, got: str | None = None) -> dict[str, str]:
@@ -190,7 +190,7 @@ def named_values(option: str, parts: Sequence[str], expected: str, got: str | No
     for part in parts:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or name in values:
-            raise InputError(f"{option}: expected {expected}, got {part if got is None else got!r}")
+            raise InputError(option, f"expected {expected}, got {part if got is None else got!r}")
         values[name] = value
     return values
 
@@ -198,13 +198,13 @@ def named_values(option: str, parts: Sequence[str], expected: str, got: str | No
 def refuse_no_time(option: str, time: float) -> None:
     """Refuse what is no time ahead."""
     if not (isfinite(time) and time > 0):
-        raise InputError(f"{option}: expected a time greater than 0, got {time!r}")
+        raise InputError(option, f"expected a time greater than 0, got {time!r}")
 
 
 def refuse_endless(seconds: float, when: str) -> None:
     """Refuse a search that nothing would end."""
     if not isfinite(seconds):
-        raise InputError(f"--time-limit: expected a finite number {when}, since the search runs until then")
+        raise InputError("--time-limit", f"expected a finite number {when}, since the search runs until then")
 
 
 def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError | None:
@@ -217,20 +217,20 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     if name is not None:
         near = getattr(error, "possibilities", None)
         if near:
-            return InputError(f"{name}: no such option, did you mean {' or '.join(sorted(near))}?")
+            return InputError(name, f"no such option, did you mean {' or '.join(sorted(near))}?")
         parameter = next((one for one in command.params if name in one.opts), None)
         if parameter is None:
-            return InputError(f"{name}: no such option, `{_called(error, command)} --help` lists them")
+            return InputError(name, f"no such option, `{_called(error, command)} --help` lists them")
         if parameter.is_flag:
-            return InputError(f"{name}: expected no value, since it is a switch")
-        return InputError(f"{name}: expected {expectation(command, parameter)}, got no value")
+            return InputError(name, "expected no value, since it is a switch")
+        return InputError(name, f"expected {expectation(command, parameter)}, got no value")
     parameter = getattr(error, "param", None)
     if parameter is None:
         return None
     words = given.get(parameter.name)
     if not isinstance(words, str | list | tuple | int | float):  # none, or an object of older parsers that means none
         return missing(command, parameter, _called(error, command))
-    return InputError(f"{name_of(parameter)}: expected {expectation(command, parameter)}, got {_got(words)}")
+    return InputError(name_of(parameter), f"expected {expectation(command, parameter)}, got {_got(words)}")
 
 
 def name_of(parameter: Any) -> str:
@@ -244,7 +244,7 @@ def missing(command: Any, parameter: Any, called: str) -> InputError:
     name = name_of(parameter)
     is_option = parameter.param_type_name == "option"
     place = f"{name} {parameter.metavar or 'VALUE'}" if is_option else f"it after {called}"
-    return InputError(f"{name}: missing, expected {place}: {expectation(command, parameter)}")
+    return InputError(name, f"missing, expected {place}: {expectation(command, parameter)}")
 
 
 def expectation(command: Any, parameter: Any) -> str:

@@ -167,7 +167,7 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
     for policy in chosen:
         if policy.model != model:
             suited = "refuses VMs (--accept)" if is_loss else "lets VMs wait (--wait)"
-            raise InputError(f"--policy: expected one that {suited}, such as {POLICIES[model][0]}; got {policy.name}")
+            raise InputError("--policy", f"expected one that {suited}, such as {POLICIES[model][0]}; got {policy.name}")
     return chosen
 
 

@@ -144,4 +144,4 @@ def _plane(text: str, names: tuple[str, ...]) -> tuple[int, int]:
         for j, second in enumerate(names):
             if i != j and text == f"{first},{second}":
                 return i, j
-    raise InputError(f"--slice: expected two different types of {listed(names)}, got {text[:80]!r}")
+    raise InputError("--slice", f"expected two different types of {listed(names)}, got {text[:80]!r}")

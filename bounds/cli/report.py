@@ -37,10 +37,10 @@ def report(
         document = parse_answer(text)
         origin = document.get("made") if isinstance(document, dict) else None
         if not isinstance(origin, dict) or not isinstance(origin.get("command"), str):
-            raise InputError("made: missing, expected an answer of a command with --json, which says what made it")
+            raise InputError("made", "missing, expected an answer of a command with --json, which says what made it")
         page = report_page(document, origin["command"])
     except InputError as error:
-        raise InputError(f"{answer}: {error}") from error
+        raise InputError(answer, f"{error}") from error
     write_text(out, page)
     print_answer(f"{out}: {len(page.encode()) / 1024:,.0f} KiB")
 

@@ -168,11 +168,12 @@ def _certificate(cluster: Cluster, allocation: Allocation, answer: Shares) -> di
     from bounds.certificates.allocation import allocation_certificate
 
     if not allocation.exact:
-        raise InputError(f"--certificate: the {allocation.mechanism} allocation is numeric, not exact: it has none")
+        raise InputError("--certificate", f"the {allocation.mechanism} allocation is numeric, not exact: it has none")
     if answer.feasible is False:
         raise InputError(
-            f"--certificate: expected tasks that fit the cluster; those of {allocation.mechanism}, which ignores"
-            f" {'; '.join(answer.ignored or ())}, do not fit"
+            "--certificate",
+            f"expected tasks that fit the cluster; those of {allocation.mechanism}, which ignores"
+            f" {'; '.join(answer.ignored or ())}, do not fit",
         )
     return allocation_certificate(cluster, allocation)
 
@@ -182,7 +183,7 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
     from theory.sharing.mechanisms import MECHANISMS
 
     if name != "all" and name not in MECHANISMS:
-        raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {name!r}")
+        raise InputError("--mechanism", f"expected one of {', '.join(MECHANISMS)}, all, got {name!r}")
     return list(MECHANISMS.values()) if name == "all" else [MECHANISMS[name]]
 
 
@@ -207,7 +208,7 @@ def _divided(options: AllShares) -> tuple[Cluster, dict[str, Allocation], dict[s
 
     cluster, chosen = _read(options)
     if isinstance(options, OneShare) and options.certificate is not None and not chosen[0].has_certificate:
-        raise InputError(f"--certificate: packproof check knows no certificate of {options.mechanism}")
+        raise InputError("--certificate", f"packproof check knows no certificate of {options.mechanism}")
     allocations, answers = {}, {}
     with progress() as say:
         for one in chosen:
@@ -241,7 +242,7 @@ def over_time(options: OverTime) -> None:
     assert options.events is not None
     mechanism, plot = options.mechanism, options.plot
     if all(one.pools_servers for one in _mechanisms_named(mechanism)):
-        raise InputError(f"--events: expected a mechanism that divides servers, got {mechanism}, which pools them")
+        raise InputError("--events", f"expected a mechanism that divides servers, got {mechanism}, which pools them")
     cluster, named = _read(options)
     for one in named:
         if one.pools_servers:
@@ -285,12 +286,13 @@ def _tolerated(options: Within | Stored, least: float | None = None) -> tuple[Me
         able = [(one.numeric.least_tolerance, one.name) for one in MECHANISMS.values() if one.numeric is not None]
         finest_first = ", ".join(other for _, other in sorted(able, key=lambda pair: pair[0]))
         raise InputError(
-            f"--tolerance: expected --mechanism {finest_first}, got {name}:"
-            + (" one at a time" if mechanism is None else f" {name} is exact at any size, leave --tolerance out")
+            "--tolerance",
+            f"expected --mechanism {finest_first}, got {name}:"
+            + (" one at a time" if mechanism is None else f" {name} is exact at any size, leave --tolerance out"),
         )
     least = mechanism.numeric.least_tolerance if least is None else least
     if not least <= most < 1:
-        raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")
+        raise InputError("--tolerance", f"expected a number of at least {least:g} and less than 1, got {tolerance}")
     return mechanism, mechanism.numeric, most
 
 
@@ -310,9 +312,11 @@ def within(options: Within) -> None:
         print("interrupted: the nearest shares so far", file=sys.stderr)
     elif reached.value > most:
         raise InputError(
-            f"{path}: --tolerance: {'prices' if allocation.rounds is None else f'{allocation.rounds:,} rounds'} of"
+            path,
+            "--tolerance",
+            f"{'prices' if allocation.rounds is None else f'{allocation.rounds:,} rounds'} of"
             f" {mechanism.name} came within {reached.value:.1e} of {mechanism.conditions}, not {most:g}: allow more"
-            f" with --tolerance {2 * reached.value:.0e}"
+            f" with --tolerance {2 * reached.value:.0e}",
         )
     show(numeric_answer(allocation, reached, most), as_json=options.as_json)
 
@@ -332,7 +336,7 @@ def check_stored(options: Stored) -> None:
         cluster = read_cluster(path)
         name, tasks = read_allocation(stored, cluster)
         if name != mechanism.name:
-            raise InputError(f"{stored}: mechanism: expected {mechanism.name}, got {name!r}")
+            raise InputError(stored, f"mechanism: expected {mechanism.name}, got {name!r}")
         say("checking ...")
         prices = read_prices(stored, cluster) if numeric.has_prices else ()
         violation = numeric.violation(cluster, tasks, prices)

@@ -105,7 +105,7 @@ def of_law(options: OfLaw) -> None:
     try:
         guaranteed = vqs_workload(law.law, distance or rational(GAP))
     except ValueError as error:
-        raise InputError(f"{options.sizes}: sizes: {error}") from error
+        raise InputError(options.sizes, "sizes", f"{error}") from error
     rounded = None
     if law.partition is not None:
         rounded = tuple(bound(law.law, law.partition, law.servers) for bound in (upper_rounded, lower_rounded))
@@ -181,7 +181,9 @@ def bins_of_jobs(sizes: Sizes, jobs: int | None, cells: int | None) -> tuple[int
     law = sizes.law
     exact = [Fraction(count) for count in sizes.counts] if jobs is None else [jobs * p for _, p in law.atoms]
     if law.pieces or any(count.denominator > 1 for count in exact):
-        raise InputError(f"--jobs: expected a discrete law with whole numbers of jobs of each size, not so for {jobs}")
+        raise InputError(
+            "--jobs", f"expected a discrete law with whole numbers of jobs of each size, not so for {jobs}"
+        )
     # the common grid: all sizes are whole numbers of units of a server of `units`
     units = lcm(*(size.denominator for size, _ in law.atoms))
     instance, counts = additive([units], [[int(size * units)] for size, _ in law.atoms]), list(map(int, exact))

@@ -176,7 +176,7 @@ def ask_claim(options: Asking) -> None:
 
     chosen = options.identities
     if len(chosen) != 1:
-        raise InputError(f"--with: expected one claim, got {len(chosen)}")
+        raise InputError("--with", f"expected one claim, got {len(chosen)}")
     (claim,) = claims(chosen)
     answer = asked(claim, *ask(claim, options.given or []))
     show(answer, as_json=options.as_json)

@@ -153,7 +153,7 @@ def of_instance(options: OfWorkloads | OfAll) -> None:
         if certificate is not None:
             document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.exact else None
             if document is None:
-                raise InputError("--time-limit: not every order was decided in time, so that there is no certificate")
+                raise InputError("--time-limit", "not every order was decided in time, so that there is no certificate")
             write_certificate(certificate, document)
     if options.out is not None:
         write_instance(options.out, worst_case.instance)

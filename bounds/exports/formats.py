@@ -11,7 +11,7 @@ from bounds.exports.document import Certificate, Exported, Unsuited, certificate
 from bounds.exports.linear import lp
 from bounds.exports.polyhedra import lrs
 from bounds.exports.programs import Program
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentError, InputError, TooLargeError
 
 
 def _each(write: Callable[[Program], Exported]) -> Callable[[Certificate], list[Exported]]:
@@ -65,7 +65,7 @@ def export(document: dict[str, Any], form: str) -> list[Exported]:
     ['Maximize', ' obj: + 1 y1 + 1 y2', 'Subject To', ' limit_1: + 1 y1 <= 1']
     """
     if form not in _WRITERS:
-        raise InputError(f"--format: expected one of {', '.join(_WRITERS)}, got {form[:40]!r}")
+        raise ArgumentError("format", f"expected one of {', '.join(_WRITERS)}, got {form[:40]!r}")
     writer, kinds = _WRITERS[form]
     try:
         certificate = certificate_of(document)
@@ -73,9 +73,9 @@ def export(document: dict[str, Any], form: str) -> list[Exported]:
             raise Unsuited(f"this format takes certificates of kind {', '.join(kinds)}")
         return writer(certificate)
     except TooLargeError as error:
-        raise TooLargeError(f"--format {form}: {error}") from None
+        raise TooLargeError(f"--format {form}", error) from error
     except (checker.Refused, checker.Unreadable, ValueError) as reason:
-        raise InputError(f"the certificate cannot be read: {reason}") from None
+        raise InputError(f"the certificate cannot be read: {reason}") from reason
     except Unsuited as reason:
         kind = document["kind"]
-        raise InputError(f"--format {form}: not for this certificate of kind {kind}: {reason}") from None
+        raise InputError(f"--format {form}", f"not for this certificate of kind {kind}: {reason}") from reason

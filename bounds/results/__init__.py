@@ -50,7 +50,7 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
         Unknown claim or paper.
     """
     if paper is not None and paper not in PAPERS:
-        raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
+        raise InputError("--paper", f"expected one of {', '.join(PAPERS)}, got {paper!r}")
     wanted = list(names)
     papers = {name.partition("/")[0] for name in wanted}
     every = _contents(one for one in PAPERS if one in papers)
@@ -61,7 +61,7 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     for name in wanted:
         if name not in known:
             near = _like(name, known)
-            raise InputError(f"CLAIM: expected a paper or an id of `packproof verify --list`, got {name!r}{near}")
+            raise InputError("CLAIM", f"expected a paper or an id of `packproof verify --list`, got {name!r}{near}")
     return {
         identity: module
         for identity, module in every.items()

@@ -90,9 +90,9 @@ def ask(claim: Claim, words: Sequence[str]) -> tuple[dict[str, str], Compared]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise InputError(f"--with: expected NAME=VALUE, got {word[:60]!r}")
+            raise InputError("--with", f"expected NAME=VALUE, got {word[:60]!r}")
         if name in chosen:
-            raise InputError(f"--with: expected each parameter once, got {name} twice")
+            raise InputError("--with", f"expected each parameter once, got {name} twice")
         claim.expect_parameter(name)
         chosen[name] = _read(name, value, get_type_hints(claim.check)[name])
     try:
@@ -101,7 +101,7 @@ def ask(claim: Claim, words: Sequence[str]) -> tuple[dict[str, str], Compared]:
         raise
     except (ArithmeticError, ValueError, LookupError, AssertionError) as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise InputError(f"--with: {claim.id} cannot be computed for {', '.join(words)} ({reason})") from error
+        raise InputError("--with", f"{claim.id} cannot be computed for {', '.join(words)} ({reason})") from error
 
 
 def _read(name: str, value: str, kind: Any) -> Any:
@@ -114,7 +114,7 @@ def _read(name: str, value: str, kind: Any) -> Any:
         return tuple(read(part.strip()) for part in value.split(",")) if value.strip() else ()
     except (ValueError, LookupError, ZeroDivisionError) as error:
         form = f"{expected}, or several with commas between them" if several else expected
-        raise InputError(f"--with: {name}: expected {form}, got {value[:60]!r}") from error
+        raise InputError("--with", f"{name}: expected {form}, got {value[:60]!r}") from error
 
 
 def _in_words(parameters: dict[str, Any]) -> dict[str, str]:

@@ -231,7 +231,7 @@ def reproductions(names: Iterable[str] = ()) -> list[Reproduction]:
         if not meant:
             near = get_close_matches(name, [*listed, *WITH_FIGURES], 1, 0.4)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise InputError(f"RESULT: expected PAPER/RESULT of `packproof reproduce --list`, got {name!r}{hint}")
+            raise InputError("RESULT", f"expected PAPER/RESULT of `packproof reproduce --list`, got {name!r}{hint}")
         wanted.update(meant)
     chosen = [one for one in listed if one in wanted]
     for one in chosen:

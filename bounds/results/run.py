@@ -99,7 +99,7 @@ def reproduce(result: Reproduction, folder: Path, effort: Level = Level.quick, *
     try:
         files[0].parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{files[0].parent}: cannot be made: {error.strerror}") from None
+        raise InputError(files[0].parent, "", f"cannot be made: {error.strerror}") from error
     for path, drawn in zip(files, content, strict=False):
         write_bytes(path, drawn)
     write_text(files[2], table(panels))

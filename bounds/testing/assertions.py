@@ -96,7 +96,7 @@ def assert_keeps(
         _assert_stable(rule, name, least, case, folder, target=target, alarm=alarm, jobs=jobs, seed=seed)
         return
     if not callable(rule):
-        raise InputError(f"{name}: expected a function, got {rule!r:.60}")
+        raise InputError(name, f"expected a function, got {rule!r:.60}")
     judged = _judged(rule, name, case, measure)
     value = Fraction(judged.value)
     if target:
@@ -131,7 +131,7 @@ def _judged(rule: Callable[..., Any], name: str, case: object, measure: str) -> 
         return judge_items(rule, name)(case)
     if isinstance(case, Cluster):
         return shared_on(rule, case, measure_named(measure), name)
-    raise InputError(f"{name}: expected an Instance, Items, a Cluster or a queue to judge it on, got {case!r:.60}")
+    raise InputError(name, f"expected an Instance, Items, a Cluster or a queue to judge it on, got {case!r:.60}")
 
 
 def _assert_stable(
@@ -139,9 +139,9 @@ def _assert_stable(
 ) -> None:
     """Require that a policy carries a share of the region; `how` goes to `growth_of_work`."""
     if not 0 < share < 1:
-        raise InputError(f"{name}: expected a share of the region above 0 and below 1, got {text(share)}")
+        raise InputError(name, f"expected a share of the region above 0 and below 1, got {text(share)}")
     if not isinstance(rule, str | Policy):
-        raise InputError(f"{name}: expected a policy, its name, or FILE.py:NAME, got {rule!r:.60}")
+        raise InputError(name, f"expected a policy, its name, or FILE.py:NAME, got {rule!r:.60}")
     policy = policy_by_name(rule) if isinstance(rule, str) else rule
     growth = growth_of_work(policy, case, share, **how)
     if target:
@@ -160,13 +160,13 @@ def _name(rule: object) -> str:
 
 def _share(share: object) -> Fraction:
     if isinstance(share, bool) or not isinstance(share, Fraction | int | str):
-        raise InputError(f"share: expected an exact number (a Fraction, or text like '1/2'), got {share!r:.40}")
+        raise InputError("share", f"expected an exact number (a Fraction, or text like '1/2'), got {share!r:.40}")
     try:
         exact = Fraction(rational(share))
     except ValueError as error:
-        raise InputError(f"share: expected an exact number, got {share!r:.40} ({error})") from None
+        raise InputError("share", f"expected an exact number, got {share!r:.40} ({error})") from error
     if not 0 <= exact <= 1:
-        raise InputError(f"share: expected a number from 0 to 1, got {text(exact)}")
+        raise InputError("share", f"expected a number from 0 to 1, got {text(exact)}")
     return exact
 
 
@@ -187,7 +187,7 @@ def reward_of(instance: Instance, given: Sequence[tuple[int, Configuration, Frac
     try:
         return assignment.reward_of(instance, given)
     except InputError as error:
-        raise AssertionError(str(error)) from None
+        raise AssertionError(str(error)) from error
 
 
 def check_heuristic(instance: Instance, heuristic: Heuristic, guarantee: Fraction = Fraction(0)) -> Fraction:

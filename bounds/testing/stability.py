@@ -37,7 +37,7 @@ def growth_of_work(
     more jobs.
     """
     if not 0 < alarm < 0.5:
-        raise InputError(f"alarm: expected a probability above 0 and below 1/2, got {alarm!r}")
+        raise InputError("alarm", f"expected a probability above 0 and below 1/2, got {alarm!r}")
     # the second round has fresh seeds: a chance slope of the first is not found again
     for turn in range(2):
         scenario = queue.scenario(policy, share, jobs << turn)

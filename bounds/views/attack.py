@@ -163,7 +163,7 @@ def _whole(read: Callable[P, T]) -> Callable[P, T]:
             if isinstance(error, InputError):
                 raise
             problem = f"expected an instance and evidence as packproof attack writes them ({type(error).__name__})"
-            raise InputError(f"evidence: {problem}") from error
+            raise InputError("evidence", f"{problem}") from error
 
     return checked
 

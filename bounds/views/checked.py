@@ -128,12 +128,12 @@ def _expect_object(
     before = f"{place}." if place else ""
     for name in form.get("required", ()):
         if name not in value:
-            raise InputError(f"{before}{name}: missing")
+            raise InputError(f"{before}{name}", "missing")
     for name, one in value.items():
         _expect_scalar(name, {}, f"a name in {place or 'the answer'}")
         if name not in fields and more is False:
             known = ", ".join(fields)
-            raise InputError(f"{before}{cut(name, 60)}: unknown field, expected one of {known}")
+            raise InputError(f"{before}{cut(name, 60)}", f"unknown field, expected one of {known}")
         _expect(one, fields.get(name, more), definitions, f"{before}{cut(name, 60)}")
 
 
@@ -141,7 +141,7 @@ def _expect_list(value: list[Any], form: Mapping[str, Any], definitions: Mapping
     least, most = form.get("minItems", 0), form.get("maxItems", len(value))
     if not least <= len(value) <= most:
         words = f"{least}" if least == most else f"at least {least}" if least > len(value) else f"at most {most}"
-        raise InputError(f"{place}: expected a list of {words}, got {len(value)}")
+        raise InputError(place, "", f"expected a list of {words}, got {len(value)}")
     first = form.get("prefixItems", ())
     for number, one in enumerate(value):
         each = first[number] if number < len(first) else form.get("items", {})
@@ -188,4 +188,4 @@ def _quotient(value: str) -> Decimal:
 
 
 def _fail(place: str, words: str, value: Any) -> None:
-    raise InputError(f"{place or 'the answer'}: expected {words}, got {cut(ascii(value), 60)}")
+    raise InputError(f"{place or 'the answer'}", f"expected {words}, got {cut(ascii(value), 60)}")

@@ -50,10 +50,10 @@ SHARES = {"least": 0.0, "most": 1.0}
 def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
     """Refuse policies that cannot be compared: one that is named twice, and policies of different models."""
     if len(set(names)) < len(names):
-        raise InputError("--policy: expected different policies, got one of them twice")
+        raise InputError("--policy", "expected different policies, got one of them twice")
     if len(set(models)) > 1:
         shown = ", ".join(f"{name} ({model})" for name, model in zip(names, models, strict=True))
-        raise InputError(f"--policy: expected policies of one model, which can see the same jobs, got {shown}")
+        raise InputError("--policy", f"expected policies of one model, which can see the same jobs, got {shown}")
 
 
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
@@ -336,17 +336,17 @@ def compare(
     limit_of(policy.name)
     if replications < FEWEST_OF_SIZE:
         raise InputError(
-            f"--replications: expected at least {FEWEST_OF_SIZE} of each size for an interval of the slope, "
-            f"got {replications}"
+            "--replications",
+            f"expected at least {FEWEST_OF_SIZE} of each size for an interval of the slope, got {replications}",
         )
     instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
     table = parse_continuous(document.get("simulation", {}), instance, source, None, (policy,))
     if table.trace is not None or not table.arrivals.is_poisson or table.service.name != "exponential":
-        raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
+        raise InputError("--against-fluid", "expected Poisson arrivals and exponential service")
     if table.initial != InitialJobs():
-        raise InputError("--against-fluid: expected a system that starts empty")
+        raise InputError("--against-fluid", "expected a system that starts empty")
     if times.servers < LEAST_SERVERS:
-        raise InputError(f"--against-fluid: expected at least {LEAST_SERVERS} servers, got {times.servers}")
+        raise InputError("--against-fluid", f"expected at least {LEAST_SERVERS} servers, got {times.servers}")
     # three sizes, a factor of 4 apart, give the slope
     sizes = [times.servers // 16, times.servers // 4, times.servers]
     options = dict(table.options)

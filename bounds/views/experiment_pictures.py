@@ -53,20 +53,21 @@ def panels_of(
     varied = [name for name in fields if len(values[name]) > 1] or fields
     chosen = against or (varied[0] if varied else "policy")
     if not values:
-        raise InputError("--plot: expected a grid that varies a field, which is drawn against, found none")
+        raise InputError("--plot", "expected a grid that varies a field, which is drawn against, found none")
     if chosen not in values:
-        raise InputError(f"--against: expected a field that the grid varies ({', '.join(values)}), got {against!r}")
+        raise InputError("--against", f"expected a field that the grid varies ({', '.join(values)}), got {against!r}")
     wanted = list(numbers) or [name for name in HEADLINES if name in grid.numbers]
     for name in wanted:
         if name not in grid.numbers:
-            raise InputError(f"--number: expected one of {', '.join(sorted(grid.numbers))}, got {name!r}")
+            raise InputError("--number", f"expected one of {', '.join(sorted(grid.numbers))}, got {name!r}")
     others = [name for name in fields if name != chosen]
     places = list(product(*(values[name] for name in others)))
     several = [name for name in others if len(values[name]) > 1]
     if len(places) * len(wanted) > MOST_PANELS:
         raise InputError(
-            f"--plot: expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
-            f"{len(places)} values of {', '.join(several) or 'nothing'}"
+            "--plot",
+            f"expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
+            f"{len(places)} values of {', '.join(several) or 'nothing'}",
         )
     return wanted, chosen, values, [dict(zip(others, place, strict=True)) for place in places]
 
@@ -82,7 +83,7 @@ def experiment_charts(
     """
     groups = summary(grid, store)
     if not groups:
-        raise InputError("--plot: no cell of the grid is finished, so there is nothing to draw")
+        raise InputError("--plot", "no cell of the grid is finished, so there is nothing to draw")
     wanted, chosen, values, held_values = panels_of(grid, numbers, against)
     theory = references(grid) if "reward" in wanted else {}
     charts = [

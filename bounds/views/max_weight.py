@@ -63,7 +63,7 @@ def picture_of_flow(
         Not two types.
     """
     if len(instance.types) != 2:
-        raise InputError(f"picture: expected two types, got {len(instance.types)}")
+        raise InputError("picture", f"expected two types, got {len(instance.types)}")
     model, region = MaxWeight(instance), region_facets(instance)
     rate = decay_rate(instance, region)
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)

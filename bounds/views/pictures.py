@@ -104,7 +104,7 @@ def _load() -> None:
     try:
         import matplotlib  # noqa: F401
     except UnicodeDecodeError as error:
-        raise InputError(f"matplotlibrc: expected the settings of matplotlib in UTF-8 ({error})") from error
+        raise InputError("matplotlibrc", f"expected the settings of matplotlib in UTF-8 ({error})") from error
     finally:
         logger.setLevel(level)
 
@@ -244,7 +244,7 @@ def save(made: Figure, path: str | Path) -> None:
     """
     kind = Path(path).suffix.lower().lstrip(".") or "png"
     if kind not in made.canvas.get_supported_filetypes():
-        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+        raise InputError(path, "", "expected a picture's name ending in .png, .svg or .pdf")
     write_bytes(path, as_bytes(made, kind))
 
 

@@ -55,7 +55,7 @@ def report_page(document: Document, command: str) -> str:
     schemas = reported()
     name = next((name for name in schemas if command.startswith(f"packproof {name} ")), None)
     if name is None:
-        raise InputError(f"made.command: expected one of {', '.join(schemas)}, got {command[:60]!r}")
+        raise InputError("made.command", f"expected one of {', '.join(schemas)}, got {command[:60]!r}")
     schema = _schema_of(document, schemas[name])
     expect_answer(document, schema)
     try:

@@ -152,7 +152,7 @@ def _checked_sentence(answer: CheckedShares) -> str:
 def _best_of(answers: Mapping[str, Shares]) -> str:
     """Return which mechanisms are fairest by two numbers, of those that use the whole file; then of the others."""
     if not answers:
-        raise InputError("mechanisms: expected at least one")
+        raise InputError("mechanisms", "expected at least one")
     fitting = {name: one for name, one in answers.items() if one.feasible is not False} or answers
     parts = []
     for words, measure in (("Jain's index", "jain_index"), ("Nash welfare", "nash_welfare")):
@@ -279,7 +279,7 @@ def _runs_of(answer: InMotion | AllInMotion) -> dict[str, InMotion]:
     lengths = {len(values) for run in runs.values() for values in _lists_of(run)}
     users = {frozenset(names) for run in runs.values() for names in (run.tasks, run.present)}
     if len(lengths) != 1 or 0 in lengths or len(users) != 1:
-        raise InputError("time: expected runs over the same periods and users, with lists of one length")
+        raise InputError("time", "expected runs over the same periods and users, with lists of one length")
     return runs
 
 

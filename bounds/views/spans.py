@@ -37,7 +37,7 @@ def moment(begins: float | None, at: float) -> str:
     ('2026-05-04T00:01:30 UTC', '2 hours after the first arrival')
     """
     if not abs((begins or 0.0) + at) < LATEST:
-        raise InputError(f"peak.at: expected seconds up to a date that can be written, got {at:g}")
+        raise InputError("peak.at", f"expected seconds up to a date that can be written, got {at:g}")
     if begins is None:
         return f"{lasting(at)} after the first arrival"
     return f"{np.datetime64(round(begins + at), 's')} UTC"

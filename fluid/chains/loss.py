@@ -63,7 +63,7 @@ class Branching:
         """Refuse other draws: their outcomes are not known."""
         if name.startswith("__"):
             raise AttributeError(name)
-        raise PolicyError(f"draws.{name}: {DRAWS}")
+        raise PolicyError(f"draws.{name}", DRAWS)
 
     def outcome(self, weights: tuple[float, ...]) -> int:
         """Return the outcome of this branch."""
@@ -100,7 +100,7 @@ class Uniform:
     def __mul__(self, number: int) -> int:
         """Return which of `number` equal parts it lies in."""
         if int(number) != number:
-            raise PolicyError(f"draws.random() * {number!r}: {DRAWS}")
+            raise PolicyError(f"draws.random() * {number!r}", DRAWS)
         return self._branching.outcome((1 / int(number),) * int(number))
 
     __rmul__ = __mul__
@@ -207,7 +207,7 @@ def stationary_law(
     Instance.expected(instance)
     expect_number(servers, "servers", 1)
     if policy.model != "loss":
-        raise ArgumentError(f"policy: {policy.name} is not a loss-system policy")
+        raise ArgumentError("policy", f"{policy.name} is not a loss-system policy")
     chain = _Chain(policy, Setting(instance, servers, options or {}, initial), states)
     chain.explore()
     probability, residual = stationary(*chain.generator())

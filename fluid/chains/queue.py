@@ -100,7 +100,7 @@ def queue_law(
     Instance.expected(instance)
     expect_number(servers, "servers", 1)
     if policy.model != "queue":
-        raise ArgumentError(f"policy: {policy.name} is not a policy for queues in continuous time")
+        raise ArgumentError("policy", f"{policy.name} is not a policy for queues in continuous time")
     setting = Setting(instance, servers, options or {})
     moves = ContinuousSteps(policy, setting)
     most = servers * max_jobs(instance)
@@ -146,7 +146,7 @@ def slotted_law(
     0.8
     """
     if policy.model != "slotted":
-        raise ArgumentError(f"policy: {policy.name} is not a policy for slotted queues")
+        raise ArgumentError("policy", f"{policy.name} is not a policy for slotted queues")
     moves = SlotSteps(policy, arrivals, services)
     setting = slotted.SlottedSetting(sizes, capacity, servers, options or {})
     start = moves.canonical(prepared(policy, setting))
@@ -248,7 +248,7 @@ def _law(
     try:
         probability, residual = stationary(n, r, c, v)
     except InputError as refusal:
-        raise InputError(f"{refusal}, cut off at most_waiting={most_waiting}: expected a larger number") from None
+        raise refusal.ending(f", cut off at most_waiting={most_waiting}: expected a larger number") from refusal
     from scipy.sparse import coo_array, csr_array
 
     # probability that n jobs wait, n = 0, ..., N

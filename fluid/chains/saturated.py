@@ -92,7 +92,7 @@ class Saturated:
             self._setting = Setting(idle, servers, options or {})
             self._step = ContinuousSteps(policy, self._setting, Fraction)
         else:
-            raise ArgumentError(f"policy: {policy.name} is a policy of loss systems, in which nobody waits")
+            raise ArgumentError("policy", f"{policy.name} is a policy of loss systems, in which nobody waits")
         self._policy = policy
         self._rates = [t.service_rate for t in idle.types]
 

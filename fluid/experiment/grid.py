@@ -291,7 +291,7 @@ def _refuse_too_many(path: str, varied: Mapping[str, Sequence[Any]], replication
     for values in varied.values():
         number *= len(values)
     if number > CELLS:
-        raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
+        raise TooLargeError(path, "", f"{number:,} cells, expected at most {CELLS:,}: split the experiment")
 
 
 def _varied(fields: Fields, own: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -399,7 +399,7 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path, code: str) -> 
         try:
             named_policy = policy(place)
         except InputError as error:
-            raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
+            raise error.within(fields.source) from error
         chosen[name] = _Chosen(place, named_policy.code or None, named_policy)
     return chosen
 
@@ -502,7 +502,7 @@ def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, s
     try:
         warnings = trace_warnings(file, scenario, initial=initial, until="until", warmup="warmup")
     except InputError as error:
-        raise type(error)(f"{source}: {error}") from None
+        raise error.within(source) from error
     return [*warnings, same_jobs(file)] if replications > 1 else warnings
 
 
@@ -531,10 +531,9 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
 def _scenario(document: dict[str, Any], policy: Policy, source: str) -> Any:
     """Make the scenario of a cell: what cannot run is refused before anything does."""
     if "sizes" in document and policy.model != "slotted":
-        raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
+        raise InputError(source, "policy", f"expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
         return scenario_of(document, policy, source)
     except InputError as error:
-        told = str(error).replace("--until", "until")
-        whose = "" if document["policy"] in told else f" (policy {document['policy']})"
-        raise type(error)((told if told.startswith(source) else f"{source}: {told}") + whose) from None
+        whose = "" if document["policy"] in str(error) else f" (policy {document['policy']})"
+        raise error.within(source).ending(whose) from error

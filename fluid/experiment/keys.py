@@ -11,7 +11,7 @@ import numpy as np
 
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.scenario import Scenario
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.version import versions
 
 FORMAT = 3
@@ -24,7 +24,7 @@ def key_of_runs(policy: Policy, scenario: Scenario, entropy: int) -> str:
     A policy counts by its name, or by the text of its author's code and the name in it, wherever that lies.
     """
     if not policy.source:
-        raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
+        raise InputError("store", f"expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
     name = policy.source.rpartition(":")[2] if policy.code else policy.source
     return fingerprint([versions(), FORMAT, name, policy.code, scenario, entropy])
 
@@ -68,7 +68,7 @@ def _parts(value: Any) -> Iterator[bytes]:
     elif isinstance(value, list | tuple):
         members = {f"{place:020}": one for place, one in enumerate(value)}
     elif callable(value):
-        raise InputError("--store: a scenario with Python callables cannot be stored: callables cannot be hashed")
+        raise ArgumentError("store", "a scenario with Python callables cannot be stored: callables cannot be hashed")
     else:
         yield f"{type(value).__name__} {value!r}".encode()
         return

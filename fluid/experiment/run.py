@@ -125,7 +125,7 @@ def run_cell(cell: Cell) -> Run:
     except InputError as error:  # here a policy is a field of the grid, and its run a cell
         place = ", ".join(f"{name} = {value}" for name, value in cell.varied.items() if name != "policy")
         where = f" [{place}{', ' if place else ''}replication {cell.replication}]"
-        raise type(error)(str(error).removeprefix("--") + where) from None
+        raise error.ending(where) from error
     return replace(run, scenario=None, state=None)
 
 

@@ -111,7 +111,7 @@ class Store:
         self.path = Path(path)
         self.computed: dict[str, Any] = {}
         if self.path.name == ":memory:":
-            raise InputError(f"{self.path}: expected a file to store in, since a store in memory keeps nothing")
+            raise InputError(self.path, "", "expected a file to store in, since a store in memory keeps nothing")
         if reading:
             self._refuse_foreign()
             with self._errors():
@@ -141,13 +141,15 @@ class Store:
             names = os.fstat(stream.fileno()).st_nlink
         if names > 1:
             raise InputError(
-                f"{self.path}: expected a file with one name, found {names} hard links to it: SQLite names its log "
-                "after the file; copy the file, or remove the other name"
+                self.path,
+                "",
+                f"expected a file with one name, found {names} hard links to it: SQLite names its log "
+                "after the file; copy the file, or remove the other name",
             )
         if not head:
             return
         if head != b"SQLite format 3\x00":
-            raise InputError(f"{self.path}: expected a store of experiments, found another kind of file")
+            raise InputError(self.path, "", "expected a store of experiments, found another kind of file")
         # the first page may still be in the write-ahead log of a store that was killed at birth, so ask SQLite
         with self._errors():
             connection = self._read_only()
@@ -158,15 +160,17 @@ class Store:
             finally:
                 connection.close()
         if application != APPLICATION and (application or declared):
-            raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
+            raise InputError(self.path, "", "expected a store of experiments, found another program's database")
         if application == APPLICATION and declared and version != VERSION:
             advice = "use a newer packproof" if version > VERSION else "take a new file, and run again"
-            raise InputError(f"{self.path}: expected a store of version {VERSION}, found version {version}: {advice}")
+            raise InputError(self.path, "", f"expected a store of version {VERSION}, found version {version}: {advice}")
         if declared and declared != _declared():
             unlike = sorted({f"{kind} {name}" for kind, name, *_ in set(declared) ^ set(_declared())})
             raise InputError(
-                f"{self.path}: expected a store of experiments with the table results alone, as packproof declares it; "
-                f"found otherwise: {', '.join(unlike)}: take a new file"
+                self.path,
+                "",
+                "expected a store of experiments with the table results alone, as packproof declares it; "
+                f"found otherwise: {', '.join(unlike)}: take a new file",
             )
 
     def _read_only(self) -> sqlite3.Connection:
@@ -199,9 +203,9 @@ class Store:
                 "database is locked": "another program holds the file; close it and run again",
                 "disk I/O error": "the disk cannot be written; finished work is stored",
             }
-            raise InputError(f"{self.path}: {advice.get(str(error), error)}") from None
+            raise InputError(self.path, "", f"{advice.get(str(error), error)}") from error
         except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.path}: expected a store of experiments: {error}") from None
+            raise InputError(self.path, "", f"expected a store of experiments: {error}") from error
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of the results are in the store; a damaged one is refused."""
@@ -214,7 +218,9 @@ class Store:
         missing = len(wanted) - sum(key in wanted for (key,) in self._rows("key"))
         if missing:
             cells = "cell that was stored is" if missing == 1 else "cells that were stored are"
-            raise InputError(f"{self.path}: {missing:,} {cells} missing: another program writes to it; take a new file")
+            raise InputError(
+                self.path, "", f"{missing:,} {cells} missing: another program writes to it; take a new file"
+            )
 
     def put(self, key: str, content: bytes, seconds: float) -> bool:
         """Write a result and commit; return whether the store had none of this key, which stays as it is."""
@@ -253,4 +259,4 @@ class Store:
         return True
 
     def _damaged(self) -> InputError:
-        return InputError(f"{self.path}: a cell is damaged: take a new file, and run again")
+        return InputError(self.path, "", "a cell is damaged: take a new file, and run again")

@@ -47,7 +47,7 @@ class InitialJobs:
             return None
         named = sum(number or 0 for number, _ in self.runs)
         if named > servers:
-            raise InputError(f"simulation.initial: expected jobs on {many(servers, 'server')} at most, got {named:,}")
+            raise InputError("simulation.initial", f"expected jobs on {many(servers, 'server')} at most, got {named:,}")
         jobs_by_server = np.zeros((servers, types), np.int32)
         at = 0
         for number, jobs in self.runs:

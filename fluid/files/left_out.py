@@ -13,7 +13,7 @@ import numpy as np
 from fluid.traces.file import TraceFile, on_file, trace_of
 from fluid.traces.jobs import TraceJobs, sized_jobs, typed_jobs
 from fluid.traces.model import MICROSECONDS
-from theory.errors import InputError, quoted
+from theory.errors import ArgumentError, InputError, quoted
 from theory.files.document import Fields
 from theory.files.instances import parse_instance, without_workload
 from theory.files.sizes import LAWS, Sizes, parse_sizes
@@ -109,12 +109,12 @@ def measured_instance(
     """
     file, left_out = trace_in(document, path, trace), left_to_trace(document)
     if trace is not None and not left_out.workload:
-        raise InputError(f"{path}: --trace: expected types without workload, which a trace gives; all have one")
+        raise InputError(path, "--trace", "expected types without workload, which a trace gives; all have one")
     if file is None or not left_out.workload:
         return parse_instance(document, str(path)), ()
     if servers is None:
-        place = f"{path}: simulation.arrivals" if trace is None else "--trace"
-        raise InputError(f"{place}: expected --servers L beside it: the workload is the mean number of jobs per server")
+        problem = "expected --servers L beside it: the workload is the mean number of jobs per server"
+        raise InputError(path, "simulation.arrivals", problem) if trace is None else ArgumentError("trace", problem)
     instance = left_out.parsed(document, str(path))
     traced = typed_jobs(file, instance, present=False)
     instance, notes = left_out.measured(instance, traced, servers)
@@ -142,7 +142,7 @@ def measured_sizes(document: Mapping[str, Any], path: Path, trace: Path | None) 
     busy = np.bincount(places, weights=durations, minlength=len(law.sizes))
     span = max(float(times[-1] - times[0]), float(durations.max()))
     if not busy.any():
-        raise InputError(f"{file.path}: expected jobs with some time in service")
+        raise InputError(file.path, "", "expected jobs with some time in service")
     parts = {Fraction(size, law.capacity): round(x) for size, x in zip(law.sizes.tolist(), busy.tolist(), strict=True)}
     others = {name: value for name, value in table.items() if name not in LAWS}
     sizes = parse_sizes({**document, "sizes": {**others, "items": [1]}}, str(path), path.parent)

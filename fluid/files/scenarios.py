@@ -31,7 +31,7 @@ NAMED = 20
 ROUNDED = "deterministic times are rounded, as the least tick of which they could be whole numbers is too short:"
 """The note where simultaneous events of deterministic laws may not be so."""
 
-EMPTY_SERVERS = 'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
+EMPTY_SERVERS = 'expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
 
 
 class Times(NamedTuple):
@@ -60,7 +60,7 @@ class Times(NamedTuple):
         for name, time in (("until", self.until), ("warmup", self.warmup)):
             is_default = name == "warmup" and time == self.until / 5
             if not is_default and not (isfinite(time) and time == int(time)):
-                raise ArgumentError(f"{name}: expected a whole number of slots, got {time:g}")
+                raise ArgumentError(name, f"expected a whole number of slots, got {time:g}")
         return self.servers, int(self.until), int(self.warmup)
 
 
@@ -88,7 +88,7 @@ def servers_in(document: Mapping[str, Any], path: Path) -> int:
     """Return the number of servers that a law of sizes names; other files are refused."""
     table = document.get("sizes")
     if not isinstance(table, dict) or "servers" not in table:
-        raise ArgumentError("servers: missing, expected the number of servers")
+        raise ArgumentError("servers", "missing, expected the number of servers")
     return parse_sizes(document, str(path), path.parent).servers
 
 
@@ -141,7 +141,7 @@ def read_scenario(
     reading = {"drop_open": drop_open, "strict": strict}
     if is_sized(document):
         if policy.model != "slotted":
-            raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
+            raise InputError("sizes", f"a law of sizes suits slotted policies, and {policy.name} is not one")
         sizes = parse_sizes(document, source, folder)
         of_sizes: Any = with_trace(_parsed_table(table, policy, compared, None, source, folder), trace, **reading)
         return replace(_of_sizes(sizes, _read_by(policy, of_sizes), policy, times, how), table=of_sizes)
@@ -186,7 +186,7 @@ def _loss(
 ) -> Scenario:
     """Tasks that run when a trace opens come at time 0, before all others, each for what was left of its service."""
     if given.initial.queue:
-        raise InputError("simulation.initial: queue: expected a policy of queues; in a loss system nobody waits")
+        raise InputError("simulation.initial", "queue: expected a policy of queues; in a loss system nobody waits")
     return LossScenario(
         instance,
         *times,
@@ -204,7 +204,7 @@ def _queue(
     instance: Instance, given: ContinuousTable, times: Times, traced: TraceJobs | None, how: dict[str, Any]
 ) -> Scenario:
     if given.initial.runs:
-        raise InputError(EMPTY_SERVERS)
+        raise InputError("simulation.initial", EMPTY_SERVERS)
     return QueueScenario(
         instance,
         *times,
@@ -228,7 +228,7 @@ def _slotted(
 ) -> Scenario:
     """Rates and service are those of the types; a unit of time is a slot."""
     if given.initial.runs:
-        raise InputError(EMPTY_SERVERS)
+        raise InputError("simulation.initial", EMPTY_SERVERS)
     jobs, present = (None, None) if traced is None else _jobs_in_slots(traced, given)
     return slotted_scenario(
         instance,
@@ -252,13 +252,13 @@ def _jobs_in_slots(traced: TraceJobs, given: SlottedTable) -> tuple[JobList, Job
 def _of_sizes(sizes: Sizes, given: SlottedTable, policy: Policy, times: Times, how: dict[str, Any]) -> Given:
     if given.trace is not None:
         if given.initial.drawn:
-            raise InputError("simulation.initial: queue: expected a law to draw them from, got a trace")
+            raise InputError("simulation.initial", "queue: expected a law to draw them from, got a trace")
         law, traced = sized_jobs(given.trace, present=given.initial.trace)
         jobs, present = _jobs_in_slots(traced, given)
         scenario = SlottedScenario(law, *times.in_slots(), jobs=jobs, present=present, options=given.options, **how)
         return Given(scenario, given, None, traced)
     if policy.name == "max-weight" and sizes.law.pieces:
-        raise InputError("sizes: expected a law of finitely many sizes for max-weight; or take bf-js, vqs or vqs-bf")
+        raise InputError("sizes", "expected a law of finitely many sizes for max-weight; or take bf-js, vqs or vqs-bf")
     return Given(sized_scenario(sizes, given, *times.in_slots(), **how), given, None, None)
 
 
@@ -296,16 +296,16 @@ def sized_scenario(
     law = size_law(sizes.law, given.grid)
     slots = 1 / given.service_rate
     if given.fixed and slots.denominator > 1:
-        raise InputError(f"simulation.service_rate: {whole_service(given.service_rate)}")
+        raise InputError("simulation.service_rate", f"{whole_service(given.service_rate)}")
     each = sizes.law.mean * slots / servers
     if given.rate is not None:
         rate = given.rate
     elif given.intensity is not None:
         rate = given.intensity / each
     else:
-        raise InputError("simulation.rate: missing, expected a rate (jobs a slot) or an intensity")
+        raise InputError("simulation.rate", "missing, expected a rate (jobs a slot) or an intensity")
     if given.bernoulli and rate > 1:
-        raise InputError(f"simulation.arrivals: bernoulli: expected at most 1 job a slot, got {float(rate):.6g}")
+        raise InputError("simulation.arrivals", f"bernoulli: expected at most 1 job a slot, got {float(rate):.6g}")
     named = not sizes.law.pieces and len(law.sizes) <= NAMED
     return SlottedScenario(
         law,

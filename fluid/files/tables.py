@@ -112,7 +112,7 @@ def with_trace(table: AnyTable, path: Path | None, *, drop_open: bool = False, s
     """
     located = replace(table, trace=on_file(table.trace, path, drop_open=drop_open, strict=strict))
     if located.initial.trace and located.trace is None:
-        raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
+        raise InputError("simulation.initial", "trace: expected arrivals from a trace too (--trace FILE)")
     return located
 
 

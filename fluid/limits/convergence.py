@@ -55,7 +55,7 @@ LIMITS: dict[str, Limit] = {"dra": reservation_limit, "static": static_limit}
 def limit_of(policy: str) -> Limit:
     """Return the fluid limit of a policy; InputError if it is not known."""
     if policy not in LIMITS:
-        raise ArgumentError(f"policy: expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
+        raise ArgumentError("policy", f"expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
     return LIMITS[policy]
 
 

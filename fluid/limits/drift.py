@@ -91,7 +91,7 @@ class Algorithm1:
     def __init__(self, instance: Instance, servers: int, beta: Fraction | int, oracle: str = "exact") -> None:
         self.instance, self.beta = instance, Fraction(beta)
         if not 0 < self.beta <= 1:
-            raise InputError(f"beta: expected a number above 0 and at most 1, got {beta}")
+            raise InputError("beta", f"expected a number above 0 and at most 1, got {beta}")
         self.setting = Setting(instance, servers, {**BASIC, "beta": self.beta, "oracle": oracle})
         self.policy = NONPREEMPTIVE
         self.steps = ContinuousSteps(self.policy, self.setting, Fraction)
@@ -288,10 +288,10 @@ def least_move(
     ('1/2', ['1', '1'], ['0', '1/2'])
     """
     if not 0 < beta < ratio:
-        raise InputError(f"beta: expected a number between 0 and the oracle's ratio {ratio}, got {beta}")
+        raise InputError("beta", f"expected a number between 0 and the oracle's ratio {ratio}, got {beta}")
     rows = [tuple(map(int, k)) for k in maximal(space)]
     if not np.max(rows, axis=0).all():
-        raise InputError("space: expected one that every type fits; without that the lemma fails")
+        raise InputError("space", "expected one that every type fits; without that the lemma fails")
     best: LeastMove | None = None
     for c in rows if taken is None else [tuple(map(int, k)) for k in taken]:
         for k in rows:

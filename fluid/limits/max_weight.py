@@ -120,7 +120,7 @@ class QueuePath:
         wanted, end = np.asarray(times, float), float(self.times[-1])
         outside = wanted[~((wanted >= 0) & ((wanted <= end * (1 + TOLERANCE)) | (not self.queues[-1].any())))]
         if outside.size:
-            raise InputError(f"times: expected from 0 to {end:g}, where the path ends, got {float(outside[0]):g}")
+            raise InputError("times", f"expected from 0 to {end:g}, where the path ends, got {float(outside[0]):g}")
         return np.column_stack([np.interp(times, self.times, column) for column in self.queues.T])
 
     @property
@@ -161,7 +161,7 @@ def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> Q
     """
     queues = np.asarray(start, dtype=float).copy()
     if queues.shape != model.arrivals.shape or (queues < 0).any():
-        raise InputError(f"queues: expected {many(len(model.arrivals), 'number')} of at least 0")
+        raise InputError("queues", f"expected {many(len(model.arrivals), 'number')} of at least 0")
     times, path, served = [0.0], [queues], []
     while times[-1] < until and len(times) < MOST_BENDS:
         velocity, x = model.velocity(queues)

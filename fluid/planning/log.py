@@ -145,12 +145,12 @@ def planned_log(
     times = jobs.times - first
     last = int(times[-1])
     if len(times) < PARTS or last <= 0:
-        raise InputError(f"{file.path}: expected at least {PARTS} arrivals over some time, got {len(times)}")
+        raise InputError(file.path, "", f"expected at least {PARTS} arrivals over some time, got {len(times)}")
     start = in_ticks(warmup, TICK)
     if not 0 <= start <= last:
         most = in_units(last, TICK)
         raise ArgumentError(
-            f"warmup: expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
+            "warmup", f"expected seconds from 0 to {most:.15g}, when the last VM arrives; got {warmup:.15g}"
         )
     begins = None if file.trace.begins is None else file.trace.begins + first
     moved = JobList(times, jobs.types, jobs.durations)

@@ -23,7 +23,7 @@ from fluid.simulation.results import Run
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.ticks import exactly, in_ticks, in_units
 from fluid.traces.jobs import TICK
-from theory.errors import ArgumentError, InputError
+from theory.errors import ArgumentError
 from theory.greedy.servers import least_servers
 from theory.instance import Additive
 from theory.numbers import many
@@ -120,11 +120,11 @@ class Target:
     def __post_init__(self) -> None:
         if (self.accept is None) == (self.wait is None):
             both = "" if self.accept is None else ", not both"
-            raise ArgumentError(f"accept: expected either a share to accept or a mean wait (wait){both}")
+            raise ArgumentError("accept", f"expected either a share to accept or a mean wait (wait){both}")
         if self.accept is not None and not 0 < self.accept <= 1:
-            raise ArgumentError(f"accept: expected a share greater than 0 and at most 1, got {self.accept!r}")
+            raise ArgumentError("accept", f"expected a share greater than 0 and at most 1, got {self.accept!r}")
         if self.wait is not None and not (self.wait >= 0 and isfinite(self.wait)):
-            raise ArgumentError(f"wait: expected a number of seconds of at least 0, got {self.wait!r}")
+            raise ArgumentError("wait", f"expected a number of seconds of at least 0, got {self.wait!r}")
 
     def met(self, value: Fraction | float) -> bool:
         """Return whether a policy that attains a value meets the target; it does where they are equal."""
@@ -295,7 +295,7 @@ def _together(searches: Sequence[Search], trials: Trials) -> list[Need]:
 
     for i, search in enumerate(searches):
         if search.policy.model == "slotted":
-            raise InputError(f"--policy: {search.policy.name}: expected a policy in continuous time, as logs are")
+            raise ArgumentError("policy", f"{search.policy.name}: expected a policy in continuous time, as logs are")
         trials.say(search.title)
         ask(i, search.steps(trials.target), None)
     while asking:

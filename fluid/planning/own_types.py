@@ -109,7 +109,7 @@ def expect_resources(trace: Trace, source: str) -> None:
     """Refuse a log without resources, which may name types instead."""
     if not trace.resources:
         expected = "expected resources, such as vCPU and RAM (GiB), or a table of the types that the log names"
-        raise InputError(f"{source}: {trace.header}: {expected}: packproof plan TYPES LOG")
+        raise InputError(source, trace.header, f"{expected}: packproof plan TYPES LOG")
 
 
 def _refuse_large(

@@ -124,7 +124,7 @@ def make_plan(
         Work of a policy beyond a limit.
     """
     if not time_limit > 0:
-        raise ArgumentError(f"time_limit: expected a number of seconds greater than 0, got {time_limit!r}")
+        raise ArgumentError("time_limit", f"expected a number of seconds greater than 0, got {time_limit!r}")
     end = time.monotonic() + time_limit
     part, begins = window(log, effort.arrivals)
     trials.say("servers that carry the mean workload")
@@ -182,12 +182,15 @@ def _first_needs(
         if not optional or len(searches) < 2:
             raise
     pairs: list[tuple[Need, Policy]] = []
-    errors: list[tuple[str, TooLargeError]] = []
+    errors: list[TooLargeError] = []
+    reasons: list[str] = []
     for search in searches:
         try:
             pairs.append((least_for(search.policy, search.log, trials, search.start), search.policy))
         except TooLargeError as error:
-            errors.append((search.policy.name, error))
+            errors.append(error)
+            about_policy = isinstance(error, ArgumentError) and error.table == "policy"  # which the line names already
+            reasons.append(f"{search.policy.name}: {error.problem if about_policy else error}")
     if not pairs:
-        raise errors[0][1]
-    return pairs, tuple(f"{name}: {error}" for name, error in errors)
+        raise errors[0]
+    return pairs, tuple(reasons)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.ticks import rounded
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentTooLargeError, InputError
 
 NAMES = ("exponential", "hyper-exponential", "deterministic", "log-normal")
 """Laws of positive times, by name."""
@@ -49,11 +49,11 @@ class Law:
     def __post_init__(self) -> None:
         """Refuse unknown names and impossible shapes."""
         if self.name not in NAMES:
-            raise InputError(f"law: expected one of {', '.join(NAMES)}, got {self.name!r}")
+            raise InputError("law", f"expected one of {', '.join(NAMES)}, got {self.name!r}")
         if self.name == "hyper-exponential" and not self.scv > 1:
-            raise InputError(f"scv: expected more than 1 for a hyper-exponential law, got {self.scv!r}")
+            raise InputError("scv", f"expected more than 1 for a hyper-exponential law, got {self.scv!r}")
         if not 0 < self.scv < 1e6:
-            raise InputError(f"scv: expected a positive number up to a million, got {self.scv!r}")
+            raise InputError("scv", f"expected a positive number up to a million, got {self.scv!r}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ArrivalLaw:
     def __post_init__(self) -> None:
         """Refuse batches of impossible sizes."""
         if not 1 <= self.batch <= 1e6 or (not self.geometric and self.batch != int(self.batch)):
-            raise InputError(f"batch: expected a whole number (geometric sizes: any) from 1, got {self.batch!r}")
+            raise InputError("batch", f"expected a whole number (geometric sizes: any) from 1, got {self.batch!r}")
 
     @property
     def is_poisson(self) -> bool:
@@ -116,8 +116,8 @@ def joined(first: JobList, then: JobList) -> JobList:
 def refuse_endless(jobs: float) -> None:
     """Raise TooLargeError where more than `MOST` jobs are expected: the run would take weeks."""
     if jobs > MOST:
-        raise TooLargeError(
-            f"--until: {jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
+        raise ArgumentTooLargeError(
+            "until", f"{jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
         )
 
 

@@ -36,14 +36,14 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
 from theory.compiled import is_marked, plain, step
 from theory.doors import imported
-from theory.errors import ContractError, InputError, meant
+from theory.errors import ArgumentError, ContractError, meant
 from theory.files.code import text_of, working_folder
 from theory.reached import INSTALLED, OURS, is_followed, reached, source_of
 
 Function = Callable[..., Any]
 
 
-class AuthorError(InputError, ContractError):
+class AuthorError(ArgumentError, ContractError):
     """An author's policy breaks the contract of its model; the line names file, line, function and event."""
 
 
@@ -163,7 +163,7 @@ def refuse_unmarked(policy: Policy, names: tuple[str, ...]) -> None:
             for words, value, is_global in functions_reached(source):
                 if not (is_global and is_marked(value)):
                     place = place_of(source)
-                    raise AuthorError(f"--policy: {place}: {name} of {policy.name} calls {words}, {UNMARKED}")
+                    raise AuthorError("policy", f"{place}: {name} of {policy.name} calls {words}, {UNMARKED}")
                 waiting.append(source_of(value))
 
 
@@ -362,7 +362,7 @@ class Guard(ABC):
             at = f"{self._event}, {self.contents(state)}"
         else:
             at = f"{self.clock} {self.now[0]:.6g}, {self._event}"
-        return AuthorError(f"--policy: {where}: {name} of {self.policy.name}{words} ({at})")
+        return AuthorError("policy", f"{where}: {name} of {self.policy.name}{words} ({at})")
 
     # Between two parts of a run, compiled or not.
 

@@ -77,7 +77,7 @@ def run_once(
         A policy of another model, or one that does what it must not.
     """
     if policy.model != scenario.model:
-        raise ArgumentError(f"policy: {policy.name} is not a policy for {scenario.title}")
+        raise ArgumentError("policy", f"{policy.name} is not a policy for {scenario.title}")
     streams = arrival_rng, policy_rng, start_rng = [np.random.default_rng(s) for s in sequence(seed).spawn(3)]
     unused = [stream.bit_generator.state for stream in streams]
     events = inf if python is False else scenario.expected_events

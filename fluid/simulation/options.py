@@ -65,8 +65,8 @@ class Expression:
         source = re.sub(r"\b(log|sqrt)\s+L\b", r"\1(L)", self.text).replace("^", "**")
         try:
             return ast.parse(source.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            raise ValueError("not an expression in L") from None
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise ValueError("not an expression in L") from error
 
 
 def _evaluate(node: ast.expr, servers: float) -> float:
@@ -80,16 +80,16 @@ def _evaluate(node: ast.expr, servers: float) -> float:
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
             try:
                 value = _OPERATORS[type(sign)](_evaluate(left, servers), _evaluate(right, servers))
-            except ArithmeticError:
-                raise ValueError(f"no number at L = {servers:g}") from None
+            except ArithmeticError as error:
+                raise ValueError(f"no number at L = {servers:g}") from error
             if isinstance(value, complex):
                 raise ValueError(f"no real number at L = {servers:g}")
             return value
         case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]) if name in _FUNCTIONS:
             try:
                 return _FUNCTIONS[name](_evaluate(inner, servers))
-            except ValueError:
-                raise ValueError(f"no number at L = {servers:g}") from None
+            except ValueError as error:
+                raise ValueError(f"no number at L = {servers:g}") from error
     raise ValueError("expected numbers, L, + - * / ^, brackets, log and sqrt")
 
 
@@ -128,11 +128,11 @@ def options_of(record: type[R], options: Mapping[str, Any], types: Sequence[str]
 
 def at_servers(option: Expression | Callable[[int], float], name: str, servers: int, least: int) -> float:
     """Return the value of an option at L servers."""
-    expected = f"simulation.{name}: expected a number from {least} to 2^31 at L = {servers}"
+    place, expected = f"simulation.{name}", f"expected a number from {least} to 2^31 at L = {servers}"
     try:
         value = float(option(servers))
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
+        raise InputError(place, f"{expected}, got none ({type(error).__name__}: {error})") from error
     if not least <= value < 2**31:
-        raise InputError(f"{expected}, got {value!r}")
+        raise InputError(place, f"{expected}, got {value!r}")
     return value

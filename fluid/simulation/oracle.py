@@ -102,13 +102,13 @@ def _oracle(setting: Setting) -> dict[str, NDArray[Any]]:
             try:
                 tables[p] = maximal(space, limit=LIMIT)[::-1].astype(np.int32)
             except TooLargeError as error:
-                raise TooLargeError(f"simulation.oracle: {error}; or oracle = 'greedy'") from None
+                raise TooLargeError("simulation.oracle", f"{error}; or oracle = 'greedy'") from error
         elif name == "single":
             # Lemma 6.1: the greatest weight of a configuration of one type, (largest number that fits) times Q_j
             diagonal = np.diag([space.most(j) for j in range(types)]).astype(np.int32)
             tables[p] = diagonal[diagonal.any(axis=1)]
         elif not isinstance(space, Additive):
-            raise InputError("simulation.oracle: 'greedy' expects servers with capacities, these list configurations")
+            raise InputError("simulation.oracle", "'greedy' expects servers with capacities, these list configurations")
         else:
             capacity[p] = space.capacity
             need[:] = np.array(space.demands, np.int64).reshape(types, -1)

@@ -180,18 +180,18 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""
         if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
-            raise InputError(f"Policy: name: expected a text of printable characters, got {self.name!r}")
+            raise InputError("Policy", f"name: expected a text of printable characters, got {self.name!r}")
         if self.model not in MODELS:
-            raise InputError(f"Policy {self.name}: model: expected {' or '.join(MODELS)}, got {self.model!r}")
+            raise InputError(f"Policy {self.name}", f"model: expected {' or '.join(MODELS)}, got {self.model!r}")
         if self.record is not None:
             if not (isinstance(self.record, type) and is_dataclass(self.record)):
-                raise InputError(f"Policy {self.name}: record: expected a dataclass, got {self.record!r}")
+                raise InputError(f"Policy {self.name}", f"record: expected a dataclass, got {self.record!r}")
             object.__setattr__(self, "options", tuple(field.name for field in fields(self.record)))
         if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):
-            raise InputError(f"Policy {self.name}: options: expected a tuple of names, got {self.options!r}")
+            raise InputError(f"Policy {self.name}", f"options: expected a tuple of names, got {self.options!r}")
         for name in self.options:
             if name in RESERVED or not name.isidentifier():
-                raise InputError(f"Policy {self.name}: options: expected a name of its own, got {name!r}")
+                raise InputError(f"Policy {self.name}", f"options: expected a name of its own, got {name!r}")
         for name, wanted in ARGUMENTS.items():
             _refuse_other_arguments(f"Policy {self.name}: {name}", getattr(self, name), wanted)
 
@@ -199,15 +199,15 @@ class Policy:
 def _refuse_other_arguments(field: str, function: Any, wanted: tuple[str, ...]) -> None:
     expected = f"expected a function of ({', '.join(wanted)})"
     if not callable(function):
-        raise InputError(f"{field}: {expected}, got {function!r}")
+        raise InputError(field, f"{expected}, got {function!r}")
     source = getattr(function, "py_func", function)
     try:
         signature(source).bind(*wanted)
-    except TypeError:
+    except TypeError as error:
         code = getattr(source, "__code__", None)
         where = "" if code is None else f" in line {code.co_firstlineno} of {basename(code.co_filename)}"
         called = getattr(source, "__name__", type(source).__name__)
-        raise InputError(f"{field}: {expected}, got {called}{signature(source)}{where}") from None
+        raise InputError(field, f"{expected}, got {called}{signature(source)}{where}") from error
     except ValueError:  # built in, of unknown arguments
         return
 

@@ -52,18 +52,23 @@ def policy(name: str) -> Policy:
     """
     if names_own_code(name):
         path, _, attribute = name.rpartition(":")
-        module = module_of(path, "--policy")
+        try:
+            module = module_of(path, "policy")
+        except InputError as error:
+            if error.source:  # it is about the file as such, say one that is written, too
+                raise
+            raise ArgumentError(error.place, error.problem) from error
         value = getattr(module, attribute, None)
         if not isinstance(value, Policy):
             names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
             raise ArgumentError(
-                f"policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
+                "policy", f"{path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
             )
         return replace(value, source=name, code=code_digest(module))
     if name not in HOMES:
         of_packproof = f"one of {', '.join(HOMES)}, FILE.py:NAME or PACKAGE.MODULE:NAME"
         own = "FILE.py:NAME" if name.endswith(".py") else "PACKAGE.MODULE:NAME" if "." in name else of_packproof
-        raise ArgumentError(f"policy: expected {own}, got {name!r}{meant(name, HOMES)}")
+        raise ArgumentError("policy", f"expected {own}, got {name!r}{meant(name, HOMES)}")
     return _policy_of_packproof(name)
 
 
@@ -92,9 +97,10 @@ def sent_policy(name: str, folder: str, code: str) -> Policy:
 def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
     """Refuse an author's policy whose code, or that of a module it runs, has changed in the meantime."""
     if code and policy.code != code:
-        raise InputError(
-            f"--policy: {name}: its code, or that of a module it imports, is not what it was at the start: start "
-            "again, with new workers where they run on"
+        raise ArgumentError(
+            "policy",
+            f"{name}: its code, or that of a module it imports, is not what it was at the start: start "
+            "again, with new workers where they run on",
         )
 
 
@@ -131,5 +137,5 @@ def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
     for name in table:
         if name not in policy.options and name not in all_options():
             options = ", ".join(dict.fromkeys([*policy.options, *all_options()]))
-            raise InputError(f"simulation.{name}: unknown option, expected one of {options}")
+            raise InputError(f"simulation.{name}", f"unknown option, expected one of {options}")
     return {name: value for name, value in table.items() if name in policy.options}

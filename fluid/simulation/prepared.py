@@ -23,7 +23,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import read_by
 from fluid.simulation.state import State, type_of
 from theory.doors import PACKAGE
-from theory.errors import InputError
+from theory.errors import ArgumentError, ArgumentTooLargeError, InputError, TooLargeError
 
 
 def prepared(policy: Policy, setting: Any) -> State:
@@ -49,12 +49,15 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
     except BaseException as error:
         # a function of packproof complains of the setting, not of the author
         if not by_author(policy) or (
-            isinstance(error, InputError) and (not is_authors or str(error).startswith(("simulation.", "--policy")))
+            isinstance(error, InputError) and (not is_authors or error.table in ("simulation", "policy"))
         ):
             raise
-        kind = type(error) if isinstance(error, InputError) else AuthorError
         words = f": {error}" if isinstance(error, InputError) else words_of_error(error)
-        raise kind(f"--policy: {place_to_blame(function, error)}: {name} of {policy.name}{words}") from error
+        problem = f"{place_to_blame(function, error)}: {name} of {policy.name}{words}"
+        if isinstance(error, TooLargeError):
+            raise ArgumentTooLargeError("policy", problem) from error
+        kind = ArgumentError if isinstance(error, InputError) else AuthorError
+        raise kind("policy", problem) from error
     if not by_author(policy):
         return state
     guard = guard_of(policy)
@@ -62,7 +65,7 @@ def _checked_state(policy: Policy, setting: Any, function: Callable[..., State],
     if not complaint and is_authors and name == "prepare":
         complaint = guard.refusal(setting, state)
     if complaint:
-        raise AuthorError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
+        raise AuthorError("policy", f"{place_of(function)}: {name} of {policy.name}: {complaint}")
     return state if type(state).__module__.startswith(f"{PACKAGE}fluid.") else type_of(state._fields)(*state)
 
 

@@ -177,15 +177,14 @@ class Runner:
     def refused(self, name: str, state: State, complaint: str) -> Exception:
         """Return the error of a policy that does what it must not."""
         if self.guard is None:
-            return PolicyError(f"{self.policy.name}: {complaint}")
+            return PolicyError(self.policy.name, f"{complaint}")
         return self.guard.refuse(name, state, complaint)
 
     def _worded(self, error: Exception, state: State) -> Exception:
         """Return the one line about an error that does not come out of a call of the author's functions."""
         assert self.guard is not None
-        name, _, complaint = str(error).partition(": ")
-        if isinstance(error, PolicyError) and name in self._names:
-            return self.guard.refuse(name, state, complaint)
+        if isinstance(error, PolicyError) and error.place in self._names:
+            return self.guard.refuse(error.place, state, error.problem)
         words = str(error) if isinstance(error, PolicyError) else words_of_error(error)
         return self.guard.refuse("refresh", state, words)
 

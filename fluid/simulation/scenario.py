@@ -54,9 +54,9 @@ class Scenario(ABC):
         for name in ("until", "warmup"):
             expect(getattr(self, name), Real, name, "a time")
         if not (self.until > 0 and isfinite(self.until)):
-            raise ArgumentError(f"until: expected a time greater than 0, got {self.until!r}")
+            raise ArgumentError("until", f"expected a time greater than 0, got {self.until!r}")
         if not 0 <= self.warmup < self.until:
-            raise ArgumentError(f"warmup: expected 0 or more and less than until {self.until!r}, got {self.warmup!r}")
+            raise ArgumentError("warmup", f"expected 0 or more and less than until {self.until!r}, got {self.warmup!r}")
 
     @property
     @abstractmethod

@@ -140,8 +140,8 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     initial = np.zeros(shape, np.int32) if setting.initial is None else setting.initial.astype(np.int32)
     if initial.shape != shape:
         raise InputError(
-            f"simulation.initial: expected {many(shape[0], 'row')} of {many(types, 'number')}, "
-            f"got an array of shape {initial.shape}"
+            "simulation.initial",
+            f"expected {many(shape[0], 'row')} of {many(types, 'number')}, got an array of shape {initial.shape}",
         )
     _refuse_overfull(setting, initial)
     spaces = [pool.space for pool in setting.instance.pools]
@@ -178,7 +178,7 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
     rows, first, _ = unique_rows(np.column_stack([setting.pool, initial]))
     for row, server in zip(rows.tolist(), first.tolist(), strict=True):
         if not setting.instance.pools[row[0]].space.holds(row[1:]):
-            raise InputError(f"simulation.initial: server {server + 1} cannot hold {named_jobs(setting, row[1:])}")
+            raise InputError("simulation.initial", f"server {server + 1} cannot hold {named_jobs(setting, row[1:])}")
 
 
 def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
@@ -282,7 +282,7 @@ def move(state: State, job_type: int, source: int, target: int) -> None:
     """
     _expect_job(state, source, job_type)
     if not _has_room(state, target, job_type):
-        raise PolicyError("move: expected a target with room for the job")
+        raise PolicyError("move", "expected a target with room for the job")
     _write_move(state, job_type, source, target)
     take(state, source, job_type)
     put(state, target, job_type)
@@ -300,7 +300,7 @@ def stop(state: State, job_type: int, server: int) -> None:
 def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
     if not _has_room(state, server, job_type):
-        raise PolicyError("start: expected a server with room for the job")
+        raise PolicyError("start", "expected a server with room for the job")
     _write_move(state, job_type, OUTSIDE, server)
     put(state, server, job_type)
 
@@ -309,7 +309,7 @@ def start(state: State, job_type: int, server: int) -> None:
 def serve(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type in a queue, which has one job less: `start` with ``waiting``."""
     if state.waiting[job_type] < 1:
-        raise PolicyError("serve: expected a job of the type that waits")
+        raise PolicyError("serve", "expected a job of the type that waits")
     state.waiting[job_type] -= 1
     start(state, job_type, server)
 
@@ -336,7 +336,7 @@ def longest_that_fits(state: State, server: int) -> int:
 @step
 def _expect_job(state: State, server: int, job_type: int) -> None:
     if server < 0 or server >= len(state.counts) or state.counts[server, job_type] < 1:
-        raise PolicyError("move, stop: expected a server that holds a job of the type")
+        raise PolicyError("move, stop", "expected a server that holds a job of the type")
 
 
 @step
@@ -348,7 +348,7 @@ def _has_room(state: State, server: int, job_type: int) -> bool:
 def _write_move(state: State, job_type: int, source: int, target: int) -> None:
     row = state.done[MOVES]
     if job_type < 0:  # a type beyond the last one has been refused as an index
-        raise PolicyError("move, stop, start: expected a type")
+        raise PolicyError("move, stop, start", "expected a type")
     if row == len(state.moves):
         raise PolicyError(
             "more moves in one call than the state has rows for: refresh returns True where it needs another call"
@@ -401,7 +401,7 @@ def queue_fields(
         Jobs on servers at time 0.
     """
     if setting.initial is not None and setting.initial.any():
-        raise InputError(f"simulation.initial: expected empty servers for {name}")
+        raise InputError("simulation.initial", f"expected empty servers for {name}")
     fields = common(setting, resources=resources, room=room)
     return {**fields, "waiting": np.zeros(len(setting.instance.types), np.int64), "clocks": np.zeros(clocks)}
 

@@ -28,7 +28,7 @@ def _gpus(found: Records) -> Integers:
     """Return thousandths of GPUs."""
     number, share = found["num_gpu"], found["gpu_milli"]
     if (number.astype(float) * share).max(initial=0) >= FARTHEST:
-        raise TooLargeError(f"{found.place}: gpu_milli: expected fewer GPUs")
+        raise TooLargeError(found.place, "gpu_milli", "expected fewer GPUs")
     return number * share
 
 

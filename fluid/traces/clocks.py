@@ -186,7 +186,7 @@ def _stated(records: Records, name: str, header: str) -> Fraction | None:
     try:
         factor = factor_of(name, header)
     except InputError as error:
-        raise InputError(f"{records.place}:{records.first}: {error}") from error
+        raise error.within(f"{records.place}:{records.first}") from error
     return factor if unit_of(name, header) else None
 
 

@@ -80,12 +80,12 @@ def _pods(place: Path, document: Mapping[str, Any]) -> Rows:
     """Give a row for each pod of a list, or of a document that is one pod."""
     items = document.get("items", [document])
     if not isinstance(items, list):
-        raise InputError(f"{place}: items: expected a list of pods, got {items!r:.60}")
+        raise InputError(place, "items", f"expected a list of pods, got {items!r:.60}")
     kinds = sorted({str(one.get("kind", "Pod")) for one in items if isinstance(one, dict)} - {"Pod"})
     if kinds:
-        raise InputError(f"{place}: expected pods (kubectl get pods -o json), found {', '.join(kinds)[:80]}")
+        raise InputError(place, "", f"expected pods (kubectl get pods -o json), found {', '.join(kinds)[:80]}")
     if not items:
-        raise InputError(f"{place}: expected pods (kubectl get pods -o json), found an empty list")
+        raise InputError(place, "", "expected pods (kubectl get pods -o json), found an empty list")
     for number, pod in enumerate(items, 1):
         try:
             yield number, _pod(pod)

@@ -157,7 +157,7 @@ def digest_of(path: Path) -> str:
 @lru_cache(maxsize=4)
 def _kept(file: TraceFile) -> Trace:
     if digest_of(file.path) != file.digest:
-        raise InputError(f"{file.path}: it has changed since the experiment was read; run it again")
+        raise InputError(file.path, "", "it has changed since the experiment was read; run it again")
     return _read(file)
 
 

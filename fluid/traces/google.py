@@ -297,7 +297,7 @@ def read_google_events(paths: str | Path | Sequence[str | Path], *, strict: bool
     """
     files = [paths] if isinstance(paths, str | Path) else paths
     if not files:
-        raise InputError("paths: expected at least one file")
+        raise InputError("paths", "expected at least one file")
     found = EVENTS.read(*files)
     found.rows = found["time"] != AFTER
     _refuse_back(found, "time")

@@ -119,7 +119,7 @@ def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:
     try:
         factor_of(name, cell)
     except InputError as error:
-        raise InputError(f"{place}:{line}: {error}") from error
+        raise error.within(f"{place}:{line}") from error
 
 
 def guessed_columns(named: Mapping[str, str], clock: Clock, unread: tuple[str, ...] = ()) -> Columns:
@@ -185,7 +185,7 @@ def read_guessed(path: str | Path, *, drop_open: bool = False, strict: bool = Fa
     try:
         trace = trace_of(found, replace(columns, keeps_open=not drop_open), strict=strict)
     except InputError as error:
-        raise type(error)(f"{error} ({guess})") from error
+        raise error.ending(f" ({guess})") from error
     doubts = [note for note in trace.notes if isinstance(note, Doubt)]
     others = [note for note in trace.notes if not isinstance(note, Doubt)]
     return replace(trace, notes=(*doubts, guess, *others, *_note_on_repeated(found)))

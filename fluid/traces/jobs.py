@@ -92,7 +92,7 @@ def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, Trace
     """
     if file.types:
         raise InputError(
-            "simulation.arrivals.types: expected an instance with types; beside a law, tasks keep their sizes"
+            "simulation.arrivals.types", "expected an instance with types; beside a law, tasks keep their sizes"
         )
     kept = in_shares(file, _used(file, present))
     sizes, place = np.unique(kept.demand[:, 0], return_inverse=True)
@@ -112,7 +112,7 @@ def _used(file: TraceFile, present: bool) -> Trace:
 def _divided(file: TraceFile, initial: bool, trace: Trace, types: NDArray[Any]) -> TraceJobs:
     there = trace.present
     if there.all():
-        raise InputError(f"{file.path}: expected at least one arrival")
+        raise InputError(file.path, "", "expected at least one arrival")
     kinds = types.astype(np.int32)
     arriving = JobList(trace.arrival[~there], kinds[~there], trace.duration[~there])
     present = JobList(np.zeros(int(there.sum()), np.int64), kinds[there], trace.duration[there])
@@ -152,8 +152,10 @@ def trace_warnings(
     unit = f" {scenario.unit}"
     if last < scenario.warmup:
         raise InputError(
-            f"{file.path}: the last arrival is at {last:,.6g}{unit}, before the warm-up is over at "
-            f"{scenario.warmup:,.6g} ({warmup}, a fifth of {until} unless given): nothing would be measured"
+            file.path,
+            "",
+            f"the last arrival is at {last:,.6g}{unit}, before the warm-up is over at "
+            f"{scenario.warmup:,.6g} ({warmup}, a fifth of {until} unless given): nothing would be measured",
         )
     warnings = []
     if scenario.unit == "slots":

@@ -58,7 +58,7 @@ def stretched(trace: Trace, beta: Fraction | float) -> Trace:
         If beta is not positive.
     """
     if beta <= 0:
-        raise InputError(f"beta: expected a number greater than 0, got {beta}")
+        raise InputError("beta", f"expected a number greater than 0, got {beta}")
     factor = Fraction(beta).limit_denominator(10**9)
     rounded_down = trace.arrival.astype(object) * factor.numerator // factor.denominator  # integers of any size
     scaled = np.where(trace.arrival < 0, trace.arrival, rounded_down).astype(np.int64)
@@ -91,7 +91,7 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
         raise InputError("expected at least one resource to take a size from, found none")
     have = [Fraction(1)] * len(trace.unit) if capacity is None else [Fraction(c) for c in capacity]
     if len(have) != len(trace.unit) or min(have) <= 0:
-        raise InputError(f"capacity: expected {len(trace.unit)} positive numbers, got {have}")
+        raise InputError("capacity", f"expected {len(trace.unit)} positive numbers, got {have}")
     # a unit of each resource is a whole multiple of the largest share that all of them have in common
     factors, unit = to_integers([u / c for u, c in zip(trace.unit, have, strict=True)])
     if unit < FINEST:

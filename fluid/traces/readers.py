@@ -83,7 +83,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     readable += "2018, pods of Alibaba 2023, a log with common headers (created_at, deleted_at, VM Size, vCPU), or any "
     readable += "table whose columns are named: arrivals = { columns = { ... } }"
     columns_found = ", ".join(first)[:120] or "no columns"
-    raise InputError(f"{path}:1: expected {HEADER}, or {readable}; found {columns_found}")
+    raise InputError(f"{path}:1", "", f"expected {HEADER}, or {readable}; found {columns_found}")
 
 
 def _has_dates(place: Path, column: int) -> bool:
@@ -102,7 +102,7 @@ def refuse_other_kinds(place: Path, expected: str = f"a trace, {HEADER}") -> Non
     """Refuse what is no table, where its kind is known, before its first row is taken for a header."""
     kind = kind_of_file(place)
     if kind and kind not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
-        raise InputError(f"{place}: expected {expected}, found {kind}")
+        raise InputError(place, "", f"expected {expected}, found {kind}")
 
 
 PRESENT = "present"
@@ -150,7 +150,7 @@ def read_plain(path: str | Path) -> Trace:
     except TooLargeError:
         raise
     except InputError as error:  # perhaps the column of the types has another name
-        raise InputError(f"{error}: every column but time, duration and type is an amount of a resource") from None
+        raise error.ending(": every column but time, duration and type is an amount of a resource") from error
     none = np.logical_and.reduce([numbers == 0 for numbers, _ in demand.values()]) if demand else ~found.rows
     if none.any():
         found.fail(int(np.argmax(none)), resources[0], "expected at least one positive demand")

@@ -36,7 +36,7 @@ def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace
     if file.types:
         return _by_power(file, trace, instance)
     if file.capacity:
-        raise InputError(f"simulation.arrivals.capacity: expected types too (a law of sizes needs none); {ROUND}")
+        raise InputError("simulation.arrivals.capacity", f"expected types too (a law of sizes needs none); {ROUND}")
     if trace.source == PLAIN and trace.labels:
         return trace, _by_name(file, trace, instance)
     return trace, _by_demand(file, trace, instance)
@@ -65,16 +65,20 @@ def in_shares(file: TraceFile, trace: Trace) -> Trace:
     capacity = dict(file.capacity)
     if capacity and set(capacity) != set(trace.resources):
         named, expected = ", ".join(capacity), ", ".join(trace.resources) or "none"
-        raise InputError(f"simulation.arrivals.capacity: expected the resources of the trace ({expected}), got {named}")
+        raise InputError(
+            "simulation.arrivals.capacity", f"expected the resources of the trace ({expected}), got {named}"
+        )
     if trace.source == ALIBABA and not capacity:
         raise InputError(
-            f"{file.path}: expected the capacity of a server, of which cpu (vCPU), memory (MiB) and gpu (GPUs) take "
-            "shares: arrivals = { trace = ..., capacity = { cpu = 96, memory = 393216, gpu = 8 } }"
+            file.path,
+            "",
+            "expected the capacity of a server, of which cpu (vCPU), memory (MiB) and gpu (GPUs) take "
+            "shares: arrivals = { trace = ..., capacity = { cpu = 96, memory = 393216, gpu = 8 } }",
         )
     try:
         kept = single_resource(trace, [capacity[name] for name in trace.resources] if capacity else None)
     except InputError as error:
-        raise type(error)(f"{file.path}: {error}") from None
+        raise error.within(file.path) from error
     if trace.source == PLAIN and len(kept) < len(trace) and trace.line is not None and kept.line is not None:
         i = int(np.flatnonzero(~np.isin(trace.line, kept.line))[0])
         advice = "" if capacity else "; or say what a server has: arrivals = { trace = ..., capacity = { ... } }"
@@ -161,7 +165,7 @@ def _space_of(file: TraceFile, trace: Trace, instance: Instance, *, or_none: boo
     none = ", or none, as there is a column type" if or_none and own else ""
     help_ = "" if trace.source == PLAIN else f"; {ROUND}"
     resources_found = ", ".join(trace.resources) or "none"
-    raise InputError(f"{file.path}:1: {what}: expected {wanted}{none}, found {resources_found}{help_}")
+    raise InputError(f"{file.path}:1", what, f"expected {wanted}{none}, found {resources_found}{help_}")
 
 
 def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
@@ -169,7 +173,7 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
     by_class = file.types == PRIORITIES
     if by_class and not (trace.source == GOOGLE or trace.priorities):
         raise InputError(
-            f"{file.path}: expected Google's trace of 2011 for types = {PRIORITIES!r}, or a column of its priorities"
+            file.path, "", f"expected Google's trace of 2011 for types = {PRIORITIES!r}, or a column of its priorities"
         )
     type_of = _powers_of(instance, by_class=by_class)
     kept = in_shares(file, trace)
@@ -193,30 +197,31 @@ def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], i
     space = instance.pools[0].space
     if len(instance.pools) > 1 or not isinstance(space, Additive) or len(space.capacity) > 1:
         raise InputError(
-            "simulation.arrivals.types: expected servers of one kind with one resource, as types are sizes"
+            "simulation.arrivals.types", "expected servers of one kind with one resource, as types are sizes"
         )
     type_of: dict[tuple[int, int], int] = {}
     for j, (name, row) in enumerate(zip(instance.names, space.demands, strict=True)):
         size = Fraction(row[0], space.capacity[0])
         if size.numerator != 1 or size.denominator.bit_count() != 1:
             raise InputError(
-                f"simulation.arrivals.types: expected types of 1, 1/2, 1/4, ... of a server, {name} is {size}"
+                "simulation.arrivals.types", f"expected types of 1, 1/2, 1/4, ... of a server, {name} is {size}"
             )
         m = size.denominator.bit_length() - 1
         if m > 40:
             raise TooLargeError(
-                f"simulation.arrivals.types: expected sizes of at least 2^-40 of a server, {name} is 2^-{m}"
+                "simulation.arrivals.types", f"expected sizes of at least 2^-40 of a server, {name} is 2^-{m}"
             )
         c = next((c for c in range(3) if name == f"p{c}/{2**m}"), None) if by_class else 0
         if c is None:
             raise InputError(
-                f"simulation.arrivals.types: {name}: expected p0/{2**m}, p1/{2**m} or p2/{2**m}, by its size"
+                "simulation.arrivals.types", f"{name}: expected p0/{2**m}, p1/{2**m} or p2/{2**m}, by its size"
             )
         if (c, m) in type_of:
             other = instance.names[type_of[c, m]]
             raise InputError(
-                f"simulation.arrivals.types: expected one type of each size, {other} and {name} "
-                f"are {size} of a server; types = {PRIORITIES!r} tells them apart by the priority of a Google trace"
+                "simulation.arrivals.types",
+                f"expected one type of each size, {other} and {name} "
+                f"are {size} of a server; types = {PRIORITIES!r} tells them apart by the priority of a Google trace",
             )
         type_of[c, m] = j
     return type_of
@@ -236,7 +241,7 @@ def _number(value: Fraction) -> str:
 def _refuse(file: TraceFile, trace: Trace, i: int, problem: str) -> NoReturn:
     """Raise the one error line of a task."""
     where = f"{file.path}" if trace.line is None else f"{file.path}:{int(trace.line[i])}"
-    raise InputError(f"{where}: {problem}")
+    raise InputError(where, "", problem)
 
 
 FACTORS = (1, 2, 4)

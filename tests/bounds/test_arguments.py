@@ -109,7 +109,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_the_command_line_writes_the_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert status_of(ArgumentError("most_waiting: expected a number, got 0")) == 2
+    assert status_of(ArgumentError("most_waiting", "expected a number, got 0")) == 2
     assert capsys.readouterr().err == "--most-waiting: expected a number, got 0\n"
     command = ["simulate", "examples/four_types.toml", "--policy", "first-fit", "--servers", "2", "--until", "5"]
     assert run([*command, "--engine", "here"]) == 2

@@ -96,7 +96,7 @@ def test_what_cannot_be_kept(tmp_path: Path) -> None:
     scenario = QueueScenario(additive([1], [[1]]), 1, 10.0, 1.0, stream=iter)
     with (
         Store(tmp_path / "s.db") as store,
-        pytest.raises(InputError, match="--store: a scenario with Python callables"),
+        pytest.raises(InputError, match="store: a scenario with Python callables"),
     ):
         simulate_stored(store, policy("nonpreemptive"), scenario, replications=1, seed=0)
 

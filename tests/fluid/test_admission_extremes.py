@@ -111,7 +111,7 @@ def test_a_time_alive_makes_the_variance_finite(shape: float, kappa: float) -> N
 
 def test_a_law_of_known_parameters_is_never_cut_short() -> None:
     """36,000 scale-outs in a month: what is beyond the cut does not get less at once, which is no rounding."""
-    with pytest.raises(TooLargeError, match=r"^--at: about .* products for one law"):
+    with pytest.raises(TooLargeError, match=r"^at: about .* products for one law"):
         parameters_law(priors_of(0.542, 1.145), 1e-9, 1e12, 4.0, 400, 730.0)
     # without ends and shutdowns to speak of, the size is 400 and a compound Poisson variable of mean 3 (1 + 4)
     priors = Priors(Gamma(1, 1), Gamma(1, 1), Gamma(1, 1), 1.0, 0.0)

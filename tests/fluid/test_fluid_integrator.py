@@ -156,7 +156,7 @@ def test_a_path_of_too_many_regimes_or_steps_is_refused(
 ) -> None:
     model = Reservation(PARTLY)
     without_its_limits(limits, monkeypatch)
-    with pytest.raises(InputError, match=r"^--until: expected a time up to [0-9.e-]+, .* followed, got 5$"):
+    with pytest.raises(InputError, match=r"^until: expected a time up to [0-9.e-]+, .* followed, got 5$"):
         fluid_path(model, 5.0, state_of(model, HALF))
 
 

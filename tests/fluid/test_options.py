@@ -70,9 +70,9 @@ def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) ->
     listed = explicit([[2, 0], [0, 1]])
     with pytest.raises(InputError, match=r"^simulation\.oracle: 'greedy' expects"):
         policy("nonpreemptive").prepare(Setting(listed, 2, {"oracle": "greedy"}))
-    with pytest.raises(InputError, match=r"^--policy randomized-sampling: expected servers with capacities"):
+    with pytest.raises(InputError, match=r"^policy randomized-sampling: expected servers with capacities"):
         policy("randomized-sampling").prepare(Setting(listed, 2, {}))
-    with pytest.raises(TooLargeError, match=r"^--policy max-weight: expected at most 64 sizes"):
+    with pytest.raises(TooLargeError, match=r"^policy max-weight: expected at most 64 sizes"):
         policy("max-weight").prepare(SlottedSetting(np.arange(1, 66), 100, 2, {}))
     monkeypatch.setattr("fluid.simulation.oracle.LIMIT", 1)
     with pytest.raises(TooLargeError, match=r"^simulation\.oracle: .*; or oracle = 'greedy'$"):
@@ -101,7 +101,7 @@ from theory.errors import InputError
 def prepare(setting):
     seen.append(dict(setting.options))
     if setting.options.get("keep", 0) < 0:
-        raise InputError("simulation.keep: expected 0 or more")
+        raise InputError("simulation.keep", "expected 0 or more")
     return Common(**common(setting))
 
 

@@ -34,7 +34,7 @@ from fluid.planning.plan import Effort
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.policy_names import policy
 from fluid.traces.file import TraceFile
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentTooLargeError, InputError, TooLargeError
 from theory.greedy.servers import least_servers
 from theory.instance import Instance, additive, pooled
 
@@ -419,13 +419,13 @@ def test_logs_that_are_made_from_a_log_are_in_whole_ticks() -> None:
 
 def test_a_policy_that_cannot_run_is_left_out() -> None:
     def too_large(setting: object) -> object:
-        raise TooLargeError("--policy wide: a million tables, expected 10 at most")
+        raise ArgumentTooLargeError("policy wide", "a million tables, expected 10 at most")
 
     log = log_of(6, additive([3], [[1], [2]]), count=80)
     wide = replace(policy("first-fit"), name="wide", prepare=too_large)
     chosen, how = [wide, policy("first-fit")], (Trials(Target(accept=0.9)), Effort(1000, 1, 10))
     plan = make_plan(log, chosen, *how, optional=True)
-    assert plan.not_run == ("wide: --policy wide: a million tables, expected 10 at most",)
+    assert plan.not_run == ("wide: a million tables, expected 10 at most",)
     assert [row.need.policy for row in plan.policies] == ["first-fit"]
     assert plan.best is not None
     for policies, is_optional in ((chosen, False), ([wide], True)):

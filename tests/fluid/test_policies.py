@@ -530,7 +530,7 @@ def test_many_servers_are_looked_at_by_compiled_code() -> None:
 def test_what_the_guard_says_of_a_compiled_part_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the part is right as Python."""
     mine = Policy("own", "loss", lambda s: Common(**common(s)), scanning, nothing_to_depart, nothing_to_refresh)
-    said = AuthorError("--policy: own.py:1: place of own left totals")
+    said = AuthorError("policy", "own.py:1: place of own left totals")
 
     def part(runner: Any, run: Any, inputs: Any, most: int) -> int:
         if run is len:

@@ -77,7 +77,7 @@ def nonnegative(text: str) -> Fraction:
     try:
         value = rational(text)
     except ValueError as error:
-        raise ValueError(f"expected a number, got {text!r} ({error})") from None
+        raise ValueError(f"expected a number, got {text!r} ({error})") from error
     if value < 0:
         raise ValueError(f"expected a number of at least 0, got {text!r}")
     return value
@@ -210,8 +210,8 @@ def moment(text: str, unit: Fraction = Fraction(1), written: str = "") -> tuple[
         return _written_date(text, written), LOCAL
     try:
         rational(text)
-    except ValueError:
-        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, or a number, got {text[:40]!r}") from None
+    except ValueError as error:
+        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, or a number, got {text[:40]!r}") from error
     return ticks(text, unit), NUMBERS
 
 
@@ -234,7 +234,7 @@ def _calendar(text: str) -> tuple[int, str]:
     """Return the microseconds from 1970 to a time of ISO 8601, and its form."""
     try:
         date = datetime.fromisoformat(text[:-4] + "+00:00" if text.endswith(" UTC") else text)
-    except ValueError:
-        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, got {text[:40]!r}") from None
+    except ValueError as error:
+        raise ValueError(f"expected a time such as 2026-05-01T12:00:00Z, got {text[:40]!r}") from error
     form = LOCAL if date.tzinfo is None else ZONED
     return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - EPOCH) // timedelta(microseconds=1), form

@@ -54,8 +54,7 @@ def digest_of(path: str, option: str) -> str:
     try:
         content = read_bytes(path)
     except InputError as error:
-        reason = str(error).removeprefix(f"{path}: ")
-        raise InputError(f"{option}: {path}: expected a Python file ({reason})") from None
+        raise InputError(option, f"{path}: expected a Python file ({error.problem})") from error
     _note_imported(named, path)
     return hashlib.sha256(content).hexdigest()
 
@@ -86,8 +85,9 @@ def _file_of(path: str, option: str) -> str:
         spec, _ = _of_name(name)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         raise InputError(
-            f"{option}: expected FILE.py:NAME, or PACKAGE.MODULE:NAME of a module that Python finds from "
-            f"{folder or 'this folder'}, got {name!r}, which it does not find"
+            option,
+            "expected FILE.py:NAME, or PACKAGE.MODULE:NAME of a module that Python finds from "
+            f"{folder or 'this folder'}, got {name!r}, which it does not find",
         )
     return spec.origin
 
@@ -140,7 +140,7 @@ def _run(path: str, option: str, digest: str, working: str) -> ModuleType:
         told = str(error) if isinstance(error, InputError) else f"does not run: {text_of(error)}"
         if "no known parent package" in told:
             told += "; name it as PACKAGE.MODULE:NAME, from the folder that holds the package"
-        raise InputError(f"{option}: {path}{line}: {told}") from None
+        raise InputError(option, f"{path}{line}: {told}") from error
 
 
 def _refuse_hidden(file: Path, folder: Path, seen: set[Path]) -> None:

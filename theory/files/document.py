@@ -90,7 +90,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     text = read_text(path)
     document = parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
     if kind_of_document(document) == KUBERNETES:  # before its items are taken for those of packproof
-        raise InputError(f"{path}: expected a document of packproof, found {': '.join(KUBERNETES)}")
+        raise InputError(path, "", f"expected a document of packproof, found {': '.join(KUBERNETES)}")
     document.pop("made", None)  # an answer of --json that is a file says what made it
     return document
 
@@ -109,27 +109,27 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
             )
         else:
             if _LONG_KEY.search(text):
-                raise InputError(f"{source}: expected keys of at most {MAX_PARTS} parts with dots between them")
+                raise InputError(source, "", f"expected keys of at most {MAX_PARTS} parts with dots between them")
             document = tomllib.loads(text, parse_float=Numeral)
-    except RecursionError:
-        raise InputError(f"{source}: expected a flat {kind} document, found one nested too deeply") from None
+    except RecursionError as error:
+        raise InputError(source, "", f"expected a flat {kind} document, found one nested too deeply") from error
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(_unlike(text, source, kind, " ".join(str(error).split()))) from None
+        raise InputError(source, "", _unlike(text, kind, " ".join(str(error).split()))) from error
     if not isinstance(document, dict):
-        raise InputError(f"{source}: expected a {kind} object at the top")
+        raise InputError(source, "", f"expected a {kind} object at the top")
     return document
 
 
-def _unlike(text: str, source: str, kind: str, why: str) -> str:
+def _unlike(text: str, kind: str, why: str) -> str:
     """Word the refusal of a text that is no document of a kind: what it is, or where it stops being one."""
     kind_found = kind_of_text(text)
     # a text of the expected kind is refused for one of its parts, so the parser's words help most
     if not kind_found or kind_found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
-        return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
+        return f"expected a {kind} document, found text that is not well-formed {kind}: {why}"
     named = "ends" if kind == "JSON" else "does not end"
-    return f"{source}: expected a {kind} document, as the name {named} in .json, found {kind_found}"
+    return f"expected a {kind} document, as the name {named} in .json, found {kind_found}"
 
 
 class Fields:
@@ -156,7 +156,7 @@ class Fields:
 
     def fail(self, name: str, problem: str) -> NoReturn:
         """Raise the one error line for field `name` (empty: the table itself)."""
-        raise InputError(": ".join(part for part in (self.source, self.where(name), problem) if part))
+        raise InputError(self.source, self.where(name), problem)
 
     def where(self, name: str) -> str:
         """Return the place of a field in the file."""

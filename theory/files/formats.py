@@ -406,7 +406,7 @@ class Records:
         plain = self._plain_amounts(name, texts, codes, read)
         whole, unit = to_integers(self._values(name, texts, codes, read)) if plain is None else plain
         if max(whole, default=0) >= FARTHEST:
-            raise TooLargeError(f"{self.place}: {name}: expected numbers with fewer digits in all: round them")
+            raise TooLargeError(self.place, name, "expected numbers with fewer digits in all: round them")
         return np.array([*whole, 0], np.int64)[codes], unit
 
     def _plain_amounts(

@@ -278,7 +278,7 @@ def factor_of(meaning: str, header: str) -> Fraction:
     try:
         return quantity.factor(unit_of(meaning, header))
     except ValueError as error:
-        raise InputError(f"{header[:60]}: {error}") from error
+        raise InputError(header[:60], f"{error}") from error
 
 
 def columns_by_meaning(headers: Sequence[str], meanings: Mapping[str, Sequence[str]]) -> dict[str, str]:

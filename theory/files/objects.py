@@ -41,17 +41,17 @@ def document_of(path: str | Path) -> Any | None:
         try:
             text = _decompressed(place, content).read(LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{place}: cannot be read: {error}") from error
+            raise InputError(place, "", f"cannot be read: {error}") from error
     if len(text) > LARGEST:
-        raise TooLargeError(f"{place}: expected a document of at most {LARGEST // 2**20} MiB: take a part of it")
+        raise TooLargeError(place, "", f"expected a document of at most {LARGEST // 2**20} MiB: take a part of it")
     try:
         return json.loads(text.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str)
     except UnicodeDecodeError as error:
-        raise InputError(f"{place}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+        raise InputError(place, "", f"expected UTF-8 text, found byte {error.object[error.start]:#04x}") from error
     except json.JSONDecodeError as error:
-        raise InputError(f"{place}:{error.lineno}: expected a document of JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError(f"{place}: expected a document of JSON, found one of too many levels") from None
+        raise InputError(f"{place}:{error.lineno}", "", f"expected a document of JSON ({error.msg})") from error
+    except RecursionError as error:
+        raise InputError(place, "", "expected a document of JSON, found one of too many levels") from error
 
 
 def _decompressed(place: Path, content: BufferedReader) -> IO[bytes]:

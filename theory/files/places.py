@@ -93,7 +93,7 @@ def _identities(path: Path) -> set[Identity]:
 
 
 def _refuse_twice(path: Path) -> InputError:
-    return InputError(f"{path}: named twice, expected another file to write")
+    return InputError(path, "", "named twice, expected another file to write")
 
 
 def _is_standard_output(path: str | Path) -> bool:
@@ -146,9 +146,11 @@ def open_regular(path: str | Path) -> BufferedReader:
             os.close(handle)
             raise
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
+    except InputError:
+        raise
     except ValueError as error:
-        raise error if isinstance(error, InputError) else InputError(f"{path!r}: cannot be read: {error}") from None
+        raise InputError(repr(path), "", f"cannot be read: {error}") from error
     return os.fdopen(handle, "rb")
 
 
@@ -158,9 +160,9 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
         with open_input(path) as stream:
             content = stream.read(most + 1)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     if len(content) > most:
-        raise InputError(f"{path}: expected at most {most // 2**20} MiB")
+        raise InputError(path, "", f"expected at most {most // 2**20} MiB")
     return content
 
 
@@ -170,16 +172,16 @@ def read_text(path: str | Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(not_text(path, content, error)) from None
+        raise InputError(path, "", not_text(content, error)) from error
     if not text.strip():
-        raise InputError(f"{path}: expected a document, found an empty file")
+        raise InputError(path, "", "expected a document, found an empty file")
     return text
 
 
-def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str:
+def not_text(content: bytes, error: UnicodeDecodeError) -> str:
     """Word the refusal of a file that is no text; `content` is how it begins."""
     content_found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
-    return f"{path}: expected UTF-8 text, found {content_found}"
+    return f"expected UTF-8 text, found {content_found}"
 
 
 def kind_of_file(path: str | Path) -> str:
@@ -212,7 +214,7 @@ _KINDS = (
 def _refuse_irregular(path: Path, mode: int, expected: str) -> None:
     if not stat.S_ISREG(mode):
         kind = next((name for test, name in _KINDS if test(mode)), "something else")
-        raise InputError(f"{path}: {expected}, found {kind}")
+        raise InputError(path, "", f"{expected}, found {kind}")
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -227,7 +229,7 @@ def announce_output(path: str | Path, *, printed: bool = False, folder: bool = F
     path = Path(path)
     if _is_standard_output(path):
         if not printed:
-            raise InputError(f"{path}: expected the name of a file to write, got standard output")
+            raise InputError(path, "", "expected the name of a file to write, got standard output")
         announce_print(str(path))
         return
     if not (folder and path.is_dir()):
@@ -245,7 +247,7 @@ def announce_print(what: str) -> None:
     files = _FILES.get()
     if files is not None:
         if files.printed:
-            raise InputError(f"{what}: standard output has {files.printed} already, expected the name of a file")
+            raise InputError(what, f"standard output has {files.printed} already, expected the name of a file")
         files.printed = "the answer" if what == "--json" else "another output"
 
 
@@ -268,21 +270,21 @@ def refuse_unwritable(path: str | Path) -> None:
     try:
         _refuse_irregular(path, os.stat(path).st_mode, "expected a file name to write")
         if not os.access(path, os.W_OK):
-            raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
+            raise InputError(path, "", f"cannot be written: {os.strerror(errno.EACCES)}")
     except FileNotFoundError:
         pass  # nothing there, or a link to a place where nothing is: that place is written
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise InputError(path, "", f"cannot be written: {error.strerror}") from error
     if os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/")):
-        raise InputError(f"{path}: expected a file name to write, found a device")
+        raise InputError(path, "", "expected a file name to write, found a device")
     # the file is made beside the place behind all links, and renamed, so that folder must take new files
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise InputError(
-            f"{path}: cannot be written: there is no folder {folder if path.is_symlink() else path.parent}"
+            path, "", f"cannot be written: there is no folder {folder if path.is_symlink() else path.parent}"
         )
     if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
+        raise InputError(path, "", f"cannot be written: {os.strerror(errno.EACCES)}")
 
 
 def _place_to_write(path: Path) -> Path:
@@ -358,7 +360,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise InputError(path, "", f"cannot be written: {error.strerror}") from error
 
 
 def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
@@ -369,7 +371,9 @@ def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
     path = Path(path)
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise InputError(f"{path}: expected a folder that is empty or not there, to write {len(files)} files into")
+            raise InputError(
+                path, "", f"expected a folder that is empty or not there, to write {len(files)} files into"
+            )
         if not path.is_dir():
             refuse_unwritable(path)
         place = _place_to_write(path)
@@ -383,7 +387,7 @@ def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
             shutil.rmtree(new_folder, ignore_errors=True)
             raise
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise InputError(path, "", f"cannot be written: {error.strerror}") from error
 
 
 def names_own_code(name: str) -> bool:

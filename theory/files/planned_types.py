@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from theory.errors import InputError, listed, meant
+from theory.errors import ArgumentError, InputError, listed, meant
 from theory.files.document import Fields
 from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
@@ -117,9 +117,9 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
         if not meaning:
             types_have = f"no type has it (types have {listed(sorted(demanded)) or 'no resources'})"
             hint = "" if words in RESOURCES else meant(name, demanded)
-            raise InputError(f"--server: {name[:60]}: {types_have}{hint}")
+            raise ArgumentError("server", f"{name[:60]}: {types_have}{hint}")
         if meaning in renamed:
-            raise InputError(f"--server: {name[:60]}: expected {meaning} once")
+            raise ArgumentError("server", f"{name[:60]}: expected {meaning} once")
         renamed[meaning] = amount
     return renamed
 
@@ -133,12 +133,13 @@ def _names(patterns: str) -> list[str]:
         if not named:
             hint = near(pattern)
             raise InputError(
-                f"TYPES: {pattern[:60]!r}: expected a CSV, TOML or JSON file of types that is there, or a type of the "
-                f"catalogue{'; near names: ' + ', '.join(hint) if hint else ''}"
+                "TYPES",
+                f"{pattern[:60]!r}: expected a CSV, TOML or JSON file of types that is there, or a type of the "
+                f"catalogue{'; near names: ' + ', '.join(hint) if hint else ''}",
             )
         names += [name for name in named if name not in names]
     if not names:
-        raise InputError("TYPES: expected a file of types, or types of the catalogue such as 'aws:m5.*'")
+        raise InputError("TYPES", "expected a file of types, or types of the catalogue such as 'aws:m5.*'")
     return names
 
 
@@ -165,7 +166,7 @@ def _of_table(source: Table) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
             table["reward"] = text(source.read(line, chosen["reward"], _price, cells["reward"]))
         tables.append(table)
     if not tables:
-        raise InputError(f"{source.place}: expected at least one type below the header")
+        raise InputError(source.place, "", "expected at least one type below the header")
     words = ", ".join(f"{name} = {json.dumps(column, ensure_ascii=False)}" for name, column in chosen.items())
     said = (f"of the types, {note}" for note in (*source.notes, *unused_columns(header, chosen.values())))
     units = (note for reader in readers.values() for note in reader.notes)
@@ -177,7 +178,7 @@ def _readers(table: Table, columns: Mapping[str, str]) -> dict[str, Amounts]:
     try:
         return {name: Amounts(name, column) for name, column in columns.items()}
     except InputError as error:
-        raise InputError(f"{table.place}:{table.first}: {error}") from error
+        raise error.within(f"{table.place}:{table.first}") from error
 
 
 def _price(cell: str) -> Fraction:

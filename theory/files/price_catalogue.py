@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.files.document import Fields, read_document
 from theory.files.instances import parse_instance
 from theory.files.table import Table, is_table, opened
@@ -164,8 +164,10 @@ def _found(pattern: str, source: str) -> list[str]:
     lacks = " the price table lacks this size;" if line and size in missing_sizes(provider, line) else ""
     hint = near(pattern)
     raise InputError(
-        f"{source}: {pattern[:60]!r}:{lacks} expected a type of the catalogue (provider:name or family.*)"
-        + (f"; near names: {', '.join(hint)}" if hint else "; packproof catalogue lists all")
+        source,
+        "",
+        f"{pattern[:60]!r}:{lacks} expected a type of the catalogue (provider:name or family.*)"
+        + (f"; near names: {', '.join(hint)}" if hint else "; packproof catalogue lists all"),
     )
 
 
@@ -216,7 +218,7 @@ def catalogue_instance(
     """
     tables = [{**table, "workload": text(workload)} for table in catalogue_tables(types, source)]
     if set(server) != {"cpu", "memory"}:
-        raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
+        raise ArgumentError("server", f"expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
     capacity = {name: text(amount) for name, amount in server.items()}
     return parse_instance({"server": {"capacity": capacity}, "type": tables}, source)
 
@@ -241,7 +243,7 @@ def read_own_types(path: str | Path) -> list[dict[str, Any]]:
             return _of_table(table)
     tables = Fields(read_document(place), str(place)).take("type", "tables [[type]]")
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise InputError(f"{place}: type: expected at least one table [[type]]")
+        raise InputError(place, "type", "expected at least one table [[type]]")
     return [dict(one) for one in tables]
 
 
@@ -263,7 +265,7 @@ def _of_table(source: Table) -> list[dict[str, Any]]:
         table |= {name: cells[name] for name in ("workload", "service_rate") if cells.get(name)}
         types.append(table)
     if not types:
-        raise InputError(f"{source.place}: expected at least one type below the header")
+        raise InputError(source.place, "", "expected at least one type below the header")
     return types
 
 

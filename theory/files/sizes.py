@@ -271,7 +271,7 @@ def read_sample(path: str | Path) -> Law:
                 size_of_text[cell] = table.read(line, "", _size_of, cell)
             counts[size_of_text[cell]] += 1
     if not counts:
-        raise InputError(f"{path}: expected at least one size, found none")
+        raise InputError(path, "", "expected at least one size, found none")
     return empirical(counts)
 
 
@@ -279,7 +279,7 @@ def _size_of(cell: str) -> Fraction:
     try:
         size = numbers.rational(cell)
     except ValueError as error:
-        raise ValueError(f"expected {_SIZE}, got {cell[:40]!r} ({error})") from None
+        raise ValueError(f"expected {_SIZE}, got {cell[:40]!r} ({error})") from error
     if not 0 < size <= 1:
         raise ValueError(f"expected {_SIZE}, got {cell[:40]}")
     return size

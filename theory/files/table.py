@@ -142,8 +142,7 @@ class Table:
 
 def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
     """Raise the one error line of a field (empty: of the row)."""
-    where = f"{place}:{line}: {name}" if name else f"{place}:{line}"
-    raise InputError(f"{where}: {problem}")
+    raise InputError(f"{place}:{line}", name, problem)
 
 
 @contextmanager
@@ -174,12 +173,12 @@ def opened(path: str | Path, header: Sequence[str] = ()) -> Iterator[Table]:
             else:
                 yield _csv(place, stream, tuple(header))
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(place, "", f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except UnicodeDecodeError as error:
         with open_input(place) as content:
             kind = "" if place.suffix == ".gz" else kind_of_bytes(content.read(16))
         found = kind or f"byte {error.object[error.start]:#04x}"
-        raise InputError(f"{place}: expected UTF-8 text, found {found}") from None
+        raise InputError(place, "", f"expected UTF-8 text, found {found}") from error
 
 
 def is_table(path: str | Path) -> bool:
@@ -214,11 +213,11 @@ def _lines(place: Path, stream: TextIO) -> Iterator[list[str]]:
     most, count, rest = most_lines(), 0, ""
     while chunk := stream.read(CHUNK):
         if "\0" in chunk:
-            raise InputError(f"{place}: expected UTF-8 text, found byte 0x00")
+            raise InputError(place, "", "expected UTF-8 text, found byte 0x00")
         lines = io.StringIO(rest + chunk, newline="").readlines()
         rest = lines.pop()  # it may go on
         if len(lines[0] if lines else rest) > LONGEST:
-            raise TooLargeError(f"{place}:{count + 1}: expected lines of at most {LONGEST:,} characters")
+            raise TooLargeError(f"{place}:{count + 1}", "", f"expected lines of at most {LONGEST:,} characters")
         count += len(lines)
         if count > most:
             raise _too_many(place, most)
@@ -233,19 +232,21 @@ def most_lines() -> int:
     """Return the limit of the number of lines."""
     text = os.environ.get(LINES) or str(MOST_LINES)
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
-        raise InputError(f"{LINES}: expected a whole number of lines, got {text[:60]!r}")
+        raise InputError(LINES, f"expected a whole number of lines, got {text[:60]!r}")
     return int(text)
 
 
 def _too_many(place: Path, most: int) -> TooLargeError:
     return TooLargeError(
-        f"{place}: expected at most {most:,} lines: take a part of it, such as a week, or set {LINES}={10 * most} "
-        "in the environment to read ten times as many"
+        place,
+        "",
+        f"expected at most {most:,} lines: take a part of it, such as a week, or set {LINES}={10 * most} "
+        "in the environment to read ten times as many",
     )
 
 
 def _empty(place: Path) -> InputError:
-    return InputError(f"{place}: expected a table, found an empty file")
+    return InputError(place, "", "expected a table, found an empty file")
 
 
 # ---- CSV -------------------------------------------------------------------------------------------------------------
@@ -326,10 +327,10 @@ def _has_decimal_comma(place: Path, rows: Sequence[Sequence[str]]) -> bool:
         return False
     point = next((cell for cell in cells if _DECIMAL_POINT.fullmatch(cell)), "")
     if point:
-        raise InputError(f"{place}: expected one decimal mark, found {commas[0]} and {point}")
+        raise InputError(place, "", f"expected one decimal mark, found {commas[0]} and {point}")
     if all(_THOUSANDS.fullmatch(cell) for cell in commas):
         point, whole = commas[0].replace(",", "."), commas[0].replace(",", "")
-        raise InputError(f"{place}: expected decimal points: {commas[0]} may be {point} or {whole}")
+        raise InputError(place, "", f"expected decimal points: {commas[0]} may be {point} or {whole}")
     return True
 
 
@@ -379,7 +380,7 @@ def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> 
                 yield numbers, rows
     except csv.Error as error:
         words = "comma-separated values" if sign == "," else f"values with {SEPARATORS[sign]} between them"
-        raise InputError(f"{place}:{reader.line_num}: expected {words} ({error})") from None
+        raise InputError(f"{place}:{reader.line_num}", "", f"expected {words} ({error})") from error
 
 
 def _is_swf(lines: Sequence[str]) -> bool:
@@ -511,7 +512,7 @@ def _rows_of_objects(place: Path, objects: Iterator[tuple[int, dict[str, str]]])
 def _of_array(place: Path, document: Any) -> Iterator[tuple[int, dict[str, str]]]:
     """Give the objects of an array, which is a table as JSON lines are."""
     if not isinstance(document, list):
-        raise InputError(f"{place}: expected an array of objects, or one JSON object a line")
+        raise InputError(place, "", "expected an array of objects, or one JSON object a line")
     for number, value in enumerate(document, 1):
         if not isinstance(value, dict):
             fail(place, number, "", f"expected one JSON object an entry, got {value!r:.40}")
@@ -555,8 +556,8 @@ def _of_parquet(place: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         import pyarrow as arrow
         from pyarrow import parquet
-    except ImportError:
-        raise InputError(f"{place}: Parquet needs pyarrow (pip install 'packproof[parquet]')") from None
+    except ImportError as error:
+        raise InputError(place, "", "Parquet needs pyarrow (pip install 'packproof[parquet]')") from error
     with open_input(place) as content:
         try:
             file = parquet.ParquetFile(content)
@@ -571,7 +572,7 @@ def _of_parquet(place: Path) -> Iterator[tuple[int, list[str]]]:
                     line += 1
                     yield line, [_text(value) for value in row]
         except arrow.ArrowException as error:
-            raise InputError(f"{place}: expected a Parquet file: {' '.join(str(error).split())[:120]}") from None
+            raise InputError(place, "", f"expected a Parquet file: {' '.join(str(error).split())[:120]}") from error
 
 
 def _flat_arrow(place: Path, table: Any) -> Any:
@@ -585,5 +586,5 @@ def _flat_arrow(place: Path, table: Any) -> Any:
             # microseconds, as datetime has them
             table = table.set_column(i, one.name, table.column(i).cast(arrow.timestamp("us", one.type.tz), safe=False))
         elif arrow.types.is_temporal(one.type):
-            raise InputError(f"{place}: {one.name}: expected a number or text, found {one.type}")
+            raise InputError(place, one.name, f"expected a number or text, found {one.type}")
     return table.select([one.name for one in table.schema if not arrow.types.is_nested(one.type)])

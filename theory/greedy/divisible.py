@@ -47,10 +47,10 @@ def divisible_reward(capacity: int, sizes: Sequence[int], rewards: Sequence[Frac
     """
     types = sorted(zip(sizes, rewards, strict=True))
     if any(size < 1 for size, _ in types):
-        raise InputError(f"sizes: expected at least 1, got {types[0][0]}")
+        raise InputError("sizes", f"expected at least 1, got {types[0][0]}")
     for (small, _), (large, _) in pairwise(types):
         if large % small:
-            raise InputError(f"sizes: expected sizes that divide each other, got {small} and {large}")
+            raise InputError("sizes", f"expected sizes that divide each other, got {small} and {large}")
     filled = [capacity // size * size for size, _ in types] + [0]
     best_size, best, most = 1, Fraction(0), Fraction(0)
     for i, (size, u) in enumerate(types):

@@ -221,8 +221,8 @@ def _best_level(size_of: NDArray[np.int64], capacity: int, unit: Fraction, size:
 def _on_one_resource(space: Space, pool: str) -> Additive:
     """Return a space on which one resource binds, and refuse any other."""
     if not isinstance(space, Additive):
-        raise InputError(f"{pool}: expected a capacity in one resource for the scheme, got listed configurations")
+        raise InputError(pool, "expected a capacity in one resource for the scheme, got listed configurations")
     resources = len(reduced(space).capacity)
     if resources > 1:
-        raise InputError(f"{pool}: expected one resource that binds for the scheme, got {resources}")
+        raise InputError(pool, f"expected one resource that binds for the scheme, got {resources}")
     return space

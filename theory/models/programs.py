@@ -236,7 +236,7 @@ def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], ste
 
     Instance.expected(instance)
     if np.shape(queues) != (len(instance.types),):
-        raise ArgumentError(f"queues: expected {many(len(instance.types), 'number')}, one a type, got {queues!r:.60}")
+        raise ArgumentError("queues", f"expected {many(len(instance.types), 'number')}, one a type, got {queues!r:.60}")
     mu = _floats([job_type.service_rate for job_type in instance.types])
     q = cp.Parameter(len(mu), name="queues", nonneg=True, value=np.asarray(queues, float))
     served = cp.Variable(len(mu), name="served")

@@ -103,7 +103,7 @@ def brackets(
     (Fraction(2, 1), Fraction(2, 1))
     """
     if not 0 <= gap < 1:
-        raise ArgumentError(f"gap: expected a number of at least 0 and less than 1, got {float(gap):g}")
+        raise ArgumentError("gap", f"expected a number of at least 0 and less than 1, got {float(gap):g}")
     exact = _exact(law, exact_cells, listed=gap == 0)
     if exact is not None:
         yield exact

@@ -128,7 +128,7 @@ class CapacityProgram:
         """
         point = self.intensity(direction).boundary
         if point is None:
-            raise InputError("direction: expected some positive entry, got none")
+            raise InputError("direction", "expected some positive entry, got none")
         return point
 
     def headroom(self, workload: Sequence[Fraction | int] | None = None) -> tuple[Fraction, ...] | None:
@@ -166,7 +166,7 @@ class CapacityProgram:
         rho = self._offer(workload)
         if rho != self._held:
             if not self.intensity(rho).holds:
-                raise InputError("workload: expected one that the region holds")
+                raise InputError("workload", "expected one that the region holds")
             self._held = rho
         # for this question z is 1 and free of cost, and what more of the types is carried counts
         self._program.set_bounds(0, 1, 1)
@@ -187,7 +187,7 @@ class CapacityProgram:
     def _offer(self, workload: Sequence[Fraction | int] | None) -> tuple[Fraction, ...]:
         rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
         if len(rho) != len(self._instance.types) or min(rho) < 0:
-            raise InputError(f"workload: expected {many(len(self._instance.types), 'number')} of at least 0")
+            raise InputError("workload", f"expected {many(len(self._instance.types), 'number')} of at least 0")
         for j, load in enumerate(rho):
             self._program.set_row(j, None, -load)
         return rho

@@ -221,10 +221,10 @@ def oracle(space: Space, name: str) -> Oracle:
      ('relative-value', '2/3', [3, 0]), ('refined', '2/3', [3, 0])]
     """
     if name not in RULES:
-        raise InputError(f"oracle: expected one of {', '.join(RULES)}, got {name!r}")
+        raise InputError("oracle", f"expected one of {', '.join(RULES)}, got {name!r}")
     if name == "maximal":
         return Oracle(name, Fraction(1), maximal(space)[::-1].copy(), search)
     if not isinstance(space, Additive):
-        raise InputError(f"oracle: {name} needs servers with a capacity, and these list their configurations")
+        raise InputError("oracle", f"{name} needs servers with a capacity, and these list their configurations")
     ratio = Fraction(1) if name == "dynamic-program" else lemma_6_1(space)
     return Oracle(name, ratio, server_table(space), RULES[name])

@@ -83,12 +83,12 @@ def region_slice(
     ([('1', '0'), ('1', '1'), ('0', '5')], True, False)
     """
     if first == second:
-        raise InputError("slice: expected two types, got one twice")
+        raise InputError("slice", "expected two types, got one twice")
     warm = CapacityProgram(instance) if program is None else program
     rho = list(instance.workload if workload is None else map(Fraction, workload))
     rho[first] = rho[second] = Fraction(0)
     if not warm.intensity(rho).holds:
-        raise InputError("slice: expected that the region holds the workload of the other types, but it does not")
+        raise InputError("slice", "expected that the region holds the workload of the other types, but it does not")
 
     def end(along: int, across: int) -> tuple[Fraction, Fraction]:
         most = warm.most_beside(rho, {along: 1})[along]

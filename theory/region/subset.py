@@ -98,7 +98,7 @@ def kept_fraction(instance: Instance, subset: Instance) -> Kept:
         or len(subset.pools) != len(instance.pools)
         or any(a.name != b.name or a.share != b.share for a, b in pairs)
     ):
-        raise InputError("subset: expected the same types and pools")
+        raise InputError("subset", "expected the same types and pools")
     inner, support = region_facets(subset), Support(instance)
 
     def fraction(facet: Facet) -> Fraction:

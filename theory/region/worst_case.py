@@ -79,7 +79,7 @@ def worst_weights(space: Additive, name: str) -> Worst:
         order = (first, *(j for j in fitting if j != first))
         return _worst(sizes, order, _alone(width, first, most), max_weight(space, sizes))
     if name != "refined":
-        raise InputError(f"worst weights: expected single-type, relative-value or refined, got {name!r}")
+        raise InputError("worst weights", f"expected single-type, relative-value or refined, got {name!r}")
     if len(fitting) > MOST_ORDERED:
         raise TooLargeError(f"the refined rule's orders of {len(fitting)} types: expected at most {MOST_ORDERED} types")
     return _worst_of_orders(space, sizes, fitting)

@@ -154,7 +154,7 @@ def max_min_violation(
     for stage_prices in prices:
         ok = stage_prices.shape == shape and np.isfinite(stage_prices).all() and stage_prices.min() >= 0
         if not (ok and stage_prices.sum() > 0):
-            raise InputError("prices: expected finite numbers of at least 0, some above 0, by server and resource")
+            raise InputError("prices", "expected finite numbers of at least 0, some above 0, by server and resource")
     may = eligibility(cluster)
     tasks_by_user = placed(cluster, tasks, may)
     if isinstance(tasks_by_user, Violation):

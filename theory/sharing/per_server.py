@@ -133,8 +133,9 @@ def _shares(cluster: Cluster, division: str, rounds: int, *, must_end: bool = Fa
     allocation = _limit(cluster, reduced, division, rounds)
     if must_end and allocation.violation is not None:
         raise InputError(
-            f"{allocation.mechanism}: {rounds:,} rounds found no exact allocation: allow a violation with --tolerance"
-            f" {max(2 * allocation.violation.value, 1e-12):.0e}"
+            allocation.mechanism,
+            f"{rounds:,} rounds found no exact allocation: allow a violation with --tolerance"
+            f" {max(2 * allocation.violation.value, 1e-12):.0e}",
         )
     return allocation
 

@@ -52,7 +52,7 @@ def _pair(
     """Return two deployments of known kinds, with scale-outs of one core, from their cores and rates."""
     columns = (core_rates, scale_out_rates, shutdown_rates, sizes)
     if any(len(column) != 2 for column in columns):
-        raise InputError("sizes and rates: expected two numbers each, one a deployment")
+        raise InputError("sizes and rates", "expected two numbers each, one a deployment")
     return [Kind(0.5, *row) for row in zip(*columns, strict=True)]
 
 
@@ -67,7 +67,7 @@ def _relaxed(pair: tuple[Kind, ...], times: tuple[float, ...], most: int = MOST_
     """
     horizons_of(list(times), "times")
     if max(kind.size for kind in pair) > most:
-        raise InputError(f"sizes: expected at most {most} cores")
+        raise InputError("sizes", f"expected at most {most} cores")
     from scipy.sparse import identity, kron, lil_matrix
     from scipy.sparse.linalg import expm_multiply
 
@@ -91,7 +91,7 @@ def _relaxed(pair: tuple[Kind, ...], times: tuple[float, ...], most: int = MOST_
         laws.append(now.reshape(most + 1, most + 1))
     joint = np.array(laws)
     if max(joint[:, most].sum(), joint[:, :, most].sum()) > 1e-10:
-        raise InputError(f"scale_out_rates: expected deployments that hardly ever reach {most} cores")
+        raise InputError("scale_out_rates", f"expected deployments that hardly ever reach {most} cores")
     return joint
 
 
@@ -269,7 +269,7 @@ def _refuse_bad(sizes: Sequence[int], hours: Sequence[float]) -> None:
     """Raise InputError unless there are sizes of at least one core, and positive hours."""
     expect_number(min(sizes, default=0), "sizes", 1)
     if not min(hours, default=0.0) > 0:
-        raise InputError(f"hours: expected numbers greater than 0, got {', '.join(map(str, hours)) or 'none'}")
+        raise InputError("hours", f"expected numbers greater than 0, got {', '.join(map(str, hours)) or 'none'}")
 
 
 COARSE = 50_000_000  # products of a quadrature where its error is allowed for, and much less than what is shown
@@ -400,7 +400,7 @@ def prop_4_5_uncorrelated(
     u, v = [a for a, _ in pairs], [b for _, b in pairs]
     uncorrelated = mean([a * b for a, b in pairs]) == mean(u) * mean(v)
     if not uncorrelated:
-        raise InputError("values: expected some with U and (U - E[U])^2 uncorrelated, such as 1, 2, 3")
+        raise InputError("values", "expected some with U and (U - E[U])^2 uncorrelated, such as 1, 2, 3")
     formula = variance(u) * variance(v) + variance(u) * mean(v) ** 2 + mean(u) ** 2 * variance(v)
     exact = variance([a * b for a, b in pairs])
     return Outcome(f"uncorrelated {uncorrelated}; Var(U V) = {exact}, the formula says {formula}", exact == formula)
@@ -621,7 +621,7 @@ def belief_exact(
 ) -> Outcome:
     """Compare beliefs after quiet hours with one core, and of two busy deployments, with other integrals."""
     if not 0 < hours <= 100:  # the grid is wide enough for these
-        raise InputError(f"hours: expected a number greater than 0 and at most 100, got {hours!r}")
+        raise InputError("hours", f"expected a number greater than 0 and at most 100, got {hours!r}")
     quiet, worst = Observed(core_time=hours, alive_time=hours), 0.0
     for seen in (quiet, *BUSY):
         pairs = [*zip(believed(seen), _grid_means(seen), strict=True)]

@@ -173,7 +173,7 @@ def definition_6_1(
 ) -> Outcome:
     """Look for the least expected size under priors; Gamma laws are given by shape and rate."""
     if not all(len(law) == 2 for law in (mu, lam, sigma)):
-        raise InputError("mu, lam, sigma: expected a shape and a rate each")
+        raise InputError("mu, lam, sigma", "expected a shape and a rate each")
     expect_number(min(sizes, default=0), "sizes", 1)
     priors = Priors(Gamma(*mu), Gamma(*lam), Gamma(*sigma), kappa, delta)
     horizons = aligned_horizons(0.04, 26000.0).tolist()
@@ -231,7 +231,9 @@ def at_sla(
 ) -> Frontier:
     """Return the frontier of a policy around an SLA, of `steps` thresholds; all policies meet the same worlds."""
     if not (0 < sla < 1 and until > 0):
-        raise InputError(f"sla, hours: expected a share between 0 and 1 and a time above 0, got {sla!r} and {until!r}")
+        raise InputError(
+            "sla, hours", f"expected a share between 0 and 1 and a time above 0, got {sla!r} and {until!r}"
+        )
     options = {"replications": runs, "seed": seed, "observations": observations}
     return frontier_at(cluster, policy, sla, until, steps=steps, **options)
 

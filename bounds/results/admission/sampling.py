@@ -53,7 +53,7 @@ def definition_d_1(
     bound: Callable[[float, float, float], float] = _cantelli,
 ) -> Outcome:
     if not all(0 < eta < 1 for eta in etas):
-        raise InputError(f"etas: expected probabilities between 0 and 1, got {', '.join(map(str, etas))}")
+        raise InputError("etas", f"expected probabilities between 0 and 1, got {', '.join(map(str, etas))}")
     horizons_of(list(hours), "hours")
     most, cases = 0.0, 0
     for kind in SEVERAL:

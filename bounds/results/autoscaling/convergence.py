@@ -66,7 +66,7 @@ def expression(name: str, text: str) -> Expression:
     try:
         return Expression.of(text)
     except ValueError as error:
-        raise InputError(f"{name}: expected a function of L, got {text!r} ({error})") from error
+        raise InputError(name, f"expected a function of L, got {text!r} ({error})") from error
 
 
 @claim(
@@ -190,7 +190,7 @@ def proposition_5_4(
 ) -> Outcome:
     """Fit the slope of log distance on log L for each of the systems."""
     if len(set(sizes)) < 2 or runs < 2:
-        raise InputError("sizes, runs: expected two numbers of servers or more, and two runs or more of each")
+        raise InputError("sizes, runs", "expected two numbers of servers or more, and two runs or more of each")
     instances = not_limited_by_draining() | limited_by_draining()
     decisions, shown, good = Decisions(len(systems)), [], True
     for name in systems:

@@ -149,7 +149,7 @@ def _runs(rounds: int, events: int, reservations: Sequence[int], *, migration: b
     expect_number(rounds, "rounds", 1)
     expect_number(events, "events", 1)
     if not reservations:
-        raise InputError("reservations: expected a whole number or more, got none")
+        raise InputError("reservations", "expected a whole number or more, got none")
     drawn = [dynamic_instance(seed) for seed in (3, 8, 17, 32, 59)]
     named = [limited_by_draining()["drains two types"], four_types(), STAGES_MATTER]
     for n, instance in enumerate([*drawn, *named] * rounds):

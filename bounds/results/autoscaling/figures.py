@@ -124,7 +124,7 @@ def figure_3(
 ) -> Outcome:
     """Compare the first number of servers with the second, and the last with the limit."""
     if len(servers) < 2:
-        raise InputError(f"servers: expected two numbers or more, got {len(servers)}")
+        raise InputError("servers", f"expected two numbers or more, got {len(servers)}")
     for count in runs:
         expect_number(count, "runs", 2)
     limit = float(global_greedy(four_types(workload)).reward)

@@ -144,7 +144,7 @@ def lemma_5_9(
     """Look at random instances at a part of their workload, after a part of the time of the lemma."""
     expect_number(instances, "instances", 1)
     if not 0 < eps < 1:
-        raise InputError(f"eps: expected a number between 0 and 1, got {eps}")
+        raise InputError("eps", f"expected a number between 0 and 1, got {eps}")
     generator, within, paths = np.random.default_rng(SEED), 0, 0
     for seed in range(instances):
         model, time, full = _of_lemma_5_9(seed, eps, load)
@@ -243,7 +243,7 @@ def section_7_path(
     model = Reservation(instance)
     path = fluid_path(model, horizon, full_in(model, start) if start else None)
     if not path.switches:
-        raise InputError("workload: expected one that fills the servers by the horizon")
+        raise InputError("workload", "expected one that fills the servers by the horizon")
     reward = float(path.rewards([horizon])[0])
     near = path.time_within(0.01)
     first, *rest = [s.regime.kind for s in path.segments]

@@ -55,7 +55,7 @@ def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
 def times_workload(instance: Instance, factor: Fraction) -> Instance:
     """Return an instance with `factor` times its workload."""
     if factor <= 0:
-        raise InputError(f"load: expected a number above 0, got {factor}")
+        raise InputError("load", f"expected a number above 0, got {factor}")
     return instance.with_workload([factor * rho for rho in instance.workload])
 
 

@@ -216,7 +216,7 @@ def lemma_f_1(
     import sympy as sp
 
     if not (above or below) or min((*above, *below)) <= 0 or max(below, default=0.0) >= 1:
-        raise InputError("above, below: expected numbers e greater than 0, and below 1 for the lower tail")
+        raise InputError("above, below", "expected numbers e greater than 0, and below 1 for the lower tail")
     cases = list(product(np.geomspace(1, 1e5, 26).tolist(), (*above, *(-e for e in below))))
     worst = max(poisson_tail(mean, e) - tail_bound(mean, e, factor) for mean, e in cases)
     n, c, q = sp.symbols("n c q", positive=True)  # n = log L

@@ -38,7 +38,9 @@ SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)  # numbers of servers from over
 def window(factors: tuple[int, ...] = FACTORS) -> TaskSystem:
     """Return the real window under reward factors of the priority classes; raises `WithoutData`."""
     if len(factors) != len(FACTORS) or min(factors) <= 0:
-        raise InputError(f"factors: expected {len(FACTORS)} numbers greater than 0, got {', '.join(map(str, factors))}")
+        raise InputError(
+            "factors", f"expected {len(FACTORS)} numbers greater than 0, got {', '.join(map(str, factors))}"
+        )
     return tasks_of(real_table(), factors)
 
 

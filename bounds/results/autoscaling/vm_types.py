@@ -175,7 +175,7 @@ WORST = tuple(four_types().workload)
 def _with_workload(workload: tuple[Fraction, ...]) -> Instance:
     """Return the paper's four VM types with a workload."""
     if len(workload) != len(WORST) or min(workload) < 0 or not any(workload):
-        raise InputError(f"workload: expected {len(WORST)} numbers of at least 0, some greater")
+        raise InputError("workload", f"expected {len(WORST)} numbers of at least 0, some greater")
     return four_types(workload)
 
 

@@ -216,7 +216,7 @@ def supportable(
     """Follow fluid queues; `inside` and `outside` are traffic intensities."""
     expect_number(count, "count", 1)
     if outside <= 1 or inside <= 0:
-        raise InputError(f"inside, outside: expected intensities above 0 and above 1, got {inside} and {outside}")
+        raise InputError("inside, outside", f"expected intensities above 0 and above 1, got {inside} and {outside}")
     generator, good, latest, span = np.random.default_rng(31), 0, 0.0, 100.0
     for instance in loaded_instances(count, 31):
         lighter, heavier = (scaled(instance, z) for z in (inside, outside))
@@ -272,7 +272,7 @@ def theorem_3_1(
     """
     expect_number(count, "count", 1)
     if not 0 < beta <= 1 or not 0 < load < 1:
-        raise InputError(f"beta, load: expected shares above 0, the second below 1, got {beta} and {load}")
+        raise InputError("beta, load", f"expected shares above 0, the second below 1, got {beta} and {load}")
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in loaded_instances(count, 33, fitting=True):
         space = additive_space(instance)

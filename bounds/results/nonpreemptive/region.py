@@ -59,7 +59,7 @@ def region_2(
 ) -> Outcome:
     """Compare what is supportable with the interior of the hull: the part of C with the least number of jobs."""
     if len(workload) != 2 or min(workload) <= 0:
-        raise InputError(f"workload: expected two numbers above 0, got {len(workload)}")
+        raise InputError("workload", f"expected two numbers above 0, got {len(workload)}")
     z, jobs = CapacityProgram(FOUR_AND_ONE).intensity(workload).value, total(workload)
     least = min(map(sum, configurations))
     computed = f"traffic intensity {text(z)}, jobs {text(jobs)}, least number in the hull {least}"

@@ -122,7 +122,7 @@ def _supported(
 def _refuse_few(replications: int, size: Fraction) -> None:
     expect_number(replications, "replications", 2)
     if not Fraction(1, 100) <= size:
-        raise InputError(f"size: expected a number of at least 1/100, got {size}")
+        raise InputError("size", f"expected a number of at least 1/100, got {size}")
 
 
 def _name(law: Law) -> str:
@@ -414,14 +414,14 @@ def remark_2(
     instance, good, parts = additive([2], [[2], [1]], workload=workload), True, []
     expect_number(len(servers), "number of servers to try", 1)
     if not any(workload):
-        raise InputError("workload: expected a number above 0")
+        raise InputError("workload", "expected a number above 0")
     for number in servers:
         law = queue_law(policy("max-weight-local"), instance, number, most_waiting)
         least, most = law.bounds(law.serving.sum(axis=1) == 0)
         jobs = float(number * total(workload))  # mu = 1: they come at this rate, too
         bound = exp(-stay * jobs)
         if least <= bound < most:
-            raise InputError(f"most_waiting: expected more than {most_waiting} jobs for {number} servers")
+            raise InputError("most_waiting", f"expected more than {most_waiting} jobs for {number} servers")
         good &= law.closed and most <= bound
         parts.append(f"{number}: {most:.4f}, bound {bound:.4f}, every {1 / (most * jobs):.1f}")
     return Outcome(f"fraction of time in which all are empty, by servers: {'; '.join(parts)} service times", good)

@@ -159,7 +159,7 @@ def lemma_4_4(
     change places.
     """
     if not 0 < rare < 1:
-        raise InputError(f"rare: expected a rate of arrivals above 0 and below the service rate 1, got {rare}")
+        raise InputError("rare", f"expected a rate of arrivals above 0 and below the service rate 1, got {rare}")
     expect_number(b_1, "b_1", 1)
     system = Algorithm1(additive([1], [[1], [1]], workload=[rare, often]), 1, beta)
     state = arrived(system, (0,))
@@ -215,7 +215,7 @@ def equations_19_22(
     expect_number(servers, "servers", 1)
     expect_number(m, "m", 1)
     if not v < 0 < rho:
-        raise InputError(f"rho, v: expected rho above 0 and v below 0, got {rho} and {v}")
+        raise InputError("rho, v", f"expected rho above 0 and v below 0, got {rho} and {v}")
     n, size, big_m, t, load, k, mu = sp.symbols("N L M T rho K mu", positive=True)
     drift = -sp.Symbol("w", positive=True)  # v_j
     coefficient = (n - size * big_m) * t * drift + size * big_m * t * load  # C_j of (21)

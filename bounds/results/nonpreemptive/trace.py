@@ -161,7 +161,7 @@ def figure_8(
     """
     expect_number(replications, "replications", 2)
     if not servers or min(servers) < 1:
-        raise InputError(f"servers: expected numbers of at least 1, got {servers}")
+        raise InputError("servers", f"expected numbers of at least 1, got {servers}")
     decisions, parts = Decisions(len(servers)), []
     behind: dict[str, list[int]] = {name: [] for name in rivals}
     for number in servers:

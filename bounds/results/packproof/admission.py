@@ -125,7 +125,7 @@ def gain_by_capacity(
     """
     if not set(capacities) <= LADDERS.keys() or not 1 < len(capacities) == len(worlds) or min(worlds) < 2:
         known = listed(map(str, LADDERS))
-        raise InputError(f"capacities: expected two or more of {known}, each with two worlds at least")
+        raise InputError("capacities", f"expected two or more of {known}, each with two worlds at least")
     sizes = list(zip(capacities, worlds, strict=True))
     clumps = _clumps_of_two_kinds()
     rows = [_gains(capacity, number, LADDERS[capacity], compared) for capacity, number in sizes]
@@ -203,7 +203,7 @@ def blind_reserve(
     for name, number, least in (("capacity", capacity, 1), ("worlds", worlds, 2), ("law_worlds", law_worlds, 2)):
         expect_number(number, name, least)
     if not 0 < share < 1:
-        raise InputError(f"share: expected a number between 0 and 1, got {share:g}")
+        raise InputError("share", f"expected a number between 0 and 1, got {share:g}")
     # one world decides how many deployments arrive, others give the law, and again others are compared with it
     clumps = _clumps(30_000, SEED - 1)
     used = poisson_utilisation(clumps, capacity, share)
@@ -283,7 +283,7 @@ def pathwise(
     """Compare the bound with the integral over the events of each world, and policies with the integral."""
     expect_number(worlds, "worlds", 1)
     if until <= 0:
-        raise InputError(f"until: expected hours greater than 0, got {until:g}")
+        raise InputError("until", f"expected hours greater than 0, got {until:g}")
     cluster = replace(FILLING, capacity=capacity)
     policies = [AdmissionPolicy("zeroth", capacity / 2), AdmissionPolicy("zeroth", capacity * 5 / 6)]
     policies += [AdmissionPolicy("first", capacity * 5 / 6), AdmissionPolicy("second", 0.3)]
@@ -355,7 +355,7 @@ def small_optimum(
     slas: tuple[float, ...] = (0.3, 0.6), *, listed_best: Callable[[Space, float], float] = _hull
 ) -> Outcome:
     if not slas:
-        raise InputError("slas: expected at least one")
+        raise InputError("slas", "expected at least one")
     space, off, parts = small_space(TINY, 2), 0.0, []
     for sla in slas:
         optimum = optimal_policy(TINY, sla, 2)
@@ -387,7 +387,7 @@ def hidden_bounds(
 ) -> Outcome:
     """Enclose the best policy by grids of these numbers of beliefs; `part_of_sla` is that of the upper bound."""
     if not points:
-        raise InputError("points: expected at least one number of beliefs")
+        raise InputError("points", "expected at least one number of beliefs")
     grids = [_hidden_optimum(sla, number) for number in points]
     seen = optimal_policy(HIDDEN, sla, 2)
     lower = seen.lower if lower_of_seen_kinds else max(grid.lower for grid in grids)

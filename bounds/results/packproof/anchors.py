@@ -330,7 +330,7 @@ def anchors(
 ) -> Outcome:
     """Decide the identities and the search, and try the lemmas on contents of servers."""
     if not 0 < share < 1:
-        raise InputError(f"share: expected a number between 0 and 1, got {share}")
+        raise InputError("share", f"expected a number between 0 and 1, got {share}")
     decided, nodes, ranges = _searched(share, cells, thick, octaves, most_nodes, anchored=anchored)
     identities, generator, failing = identities_hold(), np.random.default_rng(seed), 0
     for _ in range(contents):

@@ -136,7 +136,7 @@ def approximate(
     """Run greedy with oracles that find little, and compare with the guarantee and with the sharp instances."""
     expect_number(most_types, "most_types", 2)
     if not alphas or not all(0 < alpha <= 1 for alpha in alphas):
-        raise InputError(f"alphas: expected numbers above 0 and up to 1, got {listed(map(str, alphas))}")
+        raise InputError("alphas", f"expected numbers above 0 and up to 1, got {listed(map(str, alphas))}")
     below = _runs_below_the_guarantee(runs, np.random.default_rng(seed), oracle_share)
     choose = _exact_at_the_end if exact_last_stage else fewest_types
     pairs = [(types, alpha) for types in range(2, most_types + 1) for alpha in alphas]

@@ -100,7 +100,7 @@ def at_most(
 ) -> Outcome:
     """Decide the numbers of the proof, its bounds of the surplus, and the weight that a slot starts for many queues."""
     if not 0 < z < 1:
-        raise InputError(f"z: expected an intensity between 0 and 1, got {z}")
+        raise InputError("z", f"expected an intensity between 0 and 1, got {z}")
     expect_number(servers, "servers", 1)
     numbers = traffic_intensity(at(z)) == z and drift(z, servers) > 0 and drift(Fraction(84, 100), 70) > 0
     numbers &= coming(NINE_ELEVENTHS) == 1

@@ -186,11 +186,11 @@ def _preferring(trap: RowTrap, servers: int) -> list[tuple[int, ...]]:
 def varied(trap: RowTrap, sizes: Sequence[int], workload: Sequence[Fraction], bound: Fraction) -> RowTrap:
     """Return a trap with other sizes, jobs for each server, or another bound; its rows stay as they are."""
     if not len(sizes) == len(workload) == len(trap.sizes):
-        raise InputError(f"sizes and workload: expected {len(trap.sizes)} numbers each")
+        raise InputError("sizes and workload", f"expected {len(trap.sizes)} numbers each")
     if not all(trap.capacity < size * 2**trap.least_J for size in sizes) or max(sizes) > trap.capacity:
-        raise InputError(f"sizes: expected more than {trap.capacity}/{2**trap.least_J}, and at most {trap.capacity}")
+        raise InputError("sizes", f"expected more than {trap.capacity}/{2**trap.least_J}, and at most {trap.capacity}")
     if min(workload) <= 0 or not 0 < bound < 1:
-        raise InputError("workload and bound: expected positive numbers, and a bound below 1")
+        raise InputError("workload and bound", "expected positive numbers, and a bound below 1")
     return replace(trap, sizes=tuple(sizes), workload=tuple(map(Fraction, workload)), bound=bound)
 
 
@@ -303,7 +303,9 @@ def from_a_backlog(
 ) -> Outcome:
     """Simulate an intensity above the bound and one below it, for each number of servers with its mean of service."""
     if not servers or len(servers) != len(ends):
-        raise InputError(f"ends: expected a probability for each of {len(servers)} numbers of servers, got {len(ends)}")
+        raise InputError(
+            "ends", f"expected a probability for each of {len(servers)} numbers of servers, got {len(ends)}"
+        )
     decisions, good, seen = Decisions(2 * len(servers)), True, list[str]()
     for number, mu in zip(servers, ends, strict=True):
         # at z = 0.8 a third of the backlog and more is left in the end

@@ -331,7 +331,9 @@ def five_types(
         What the search is to show for a number of types, where it is another number.
     """
     if not types or not set(types) <= set(BY_HAND) or len(types) != len(instances):
-        raise InputError(f"types: expected some of 4 and 5, each with a number of instances, got {types}, {instances}")
+        raise InputError(
+            "types", f"expected some of 4 and 5, each with a number of instances, got {types}, {instances}"
+        )
     lost = {m: 1 - ratio - (less if m > 3 else 0) for m, ratio in LEAST_ON_ONE.items() if m <= 5}
     searches = [_searched(m, (searched or lost)[m], smaller) for m in types]
     decided = all(closed and words_met for closed, words_met, _ in searches)

@@ -173,7 +173,7 @@ def longer_service(
 ) -> Outcome:
     """Decide the numbers of the proof for single servers, and follow the policy."""
     if not (0 < mu <= 1 and 0 < z < 1 and mu**3 > Fraction(2, 3) * z):  # else Kingman's bound says nothing
-        raise InputError(f"mu and z: expected mu up to 1, z below 1 and mu^3 > 2/3 z, got {mu} and {z}")
+        raise InputError("mu and z", f"expected mu up to 1, z below 1 and mu^3 > 2/3 z, got {mu} and {z}")
     expect_number(servers, "servers", 1)
     emptied, not_emptied = costs()
     numbers = bounds_of_contents() and emptied == 0 and not_emptied == cost
@@ -223,7 +223,7 @@ def longer_service_simulated(
 ) -> Outcome:
     """Simulate an intensity at which the queue grows and one at which it falls, for each mean of service."""
     if not servers or not len(servers) == len(mu) == len(above):
-        raise InputError("servers, mu and above: expected a number each for every mean of service")
+        raise InputError("servers, mu and above", "expected a number each for every mean of service")
     decisions, seen, good = Decisions(2 * len(servers)), list[str](), True
     for number, ends, high in zip(servers, mu, above, strict=True):
         # jobs of 13; none of the backlogs is used up in these slots

@@ -162,7 +162,7 @@ def part_of_the_way(
 ) -> Outcome:
     """Decide the proof, and run rounds near the allocation and from the start."""
     if not parts or not all(0 < part <= 1 for part in parts):
-        raise InputError(f"parts: expected numbers above 0 and up to 1, got {', '.join(map(text, parts))}")
+        raise InputError("parts", f"expected numbers above 0 and up to 1, got {', '.join(map(text, parts))}")
     proved, sizes = proof_holds(), [least_m(part) for part in parts]
     multiplied = left = found = 0
     for part, m in zip(parts, sizes, strict=True):

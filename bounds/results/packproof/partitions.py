@@ -304,7 +304,7 @@ def _of_google(resource: str) -> tuple[Bracket, Fraction]:
 def google(resources: tuple[str, ...] = ("memory",), *, doubled: int = 1, parts: int = 1) -> Outcome:
     for resource in resources:
         if resource not in ("memory", "cpu"):
-            raise InputError(f"resources: expected memory or cpu, got {resource[:60]!r}")
+            raise InputError("resources", f"expected memory or cpu, got {resource[:60]!r}")
     good, shown = True, []
     for resource in resources:
         best, supported = _of_google(resource)

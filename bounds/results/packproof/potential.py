@@ -123,7 +123,7 @@ class Potential:
         expect_number(octaves, "octaves", 2, 20)
         expect_number(cells, "cells", thick, 2**20)
         if cells & (cells - 1):
-            raise InputError(f"cells: expected a power of two, got {cells}")
+            raise InputError("cells", f"expected a power of two, got {cells}")
         self.thick, self.tangent, self.rooms, self.steps, self.later = thick, tangent, rooms, 0, later or self
         powers = [UNIT >> e for e in range(octaves, 1, -1)]
         self.ends = [power + power * j // cells for power in powers for j in range(cells)] + [UNIT // 2]

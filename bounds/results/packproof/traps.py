@@ -178,7 +178,7 @@ def best_fit_traps(
         Of the simulations of part (a).
     """
     if not 0 < intensity <= 1:
-        raise InputError(f"intensity: expected a number above 0 and up to 1, got {intensity}")
+        raise InputError("intensity", f"expected a number above 0 and up to 1, got {intensity}")
     good, parts = True, []
     for name, offer, expected in TRAPS:
         trap = _trap(policy(name), _offer(10, *best_fit_sizes) if name == "bf-js" else offer)
@@ -280,7 +280,7 @@ def tight_guarantee(
     Jobs of a and b leave `units_left` of the server: none in the proof.
     """
     if not 0 < mu < 1:
-        raise InputError(f"mu: expected a probability between 0 and 1, got {mu:g}")
+        raise InputError("mu", f"expected a probability between 0 and 1, got {mu:g}")
     failed = [name for name, holds in _steps_of_tightness(small_jobs=small_jobs).items() if not holds]
     wrong = _efficient_beside_small(rule, units_left) or _blocked_in_slots(rule, units_left, mu, slots)
     computed = f"not shown: {', '.join(failed)}" if failed else "drift, E mu^S and limit hold in symbols"
@@ -371,7 +371,7 @@ def several_servers(
     servers.
     """
     if len(servers) < 2:
-        raise InputError(f"servers: expected two numbers at least, which are compared, got {len(servers)}")
+        raise InputError("servers", f"expected two numbers at least, which are compared, got {len(servers)}")
     decisions, rates, good = Decisions(len(servers)), [], True
     for place, number in enumerate(servers):
         each = share if number == 1 or share_on_several is None else share_on_several

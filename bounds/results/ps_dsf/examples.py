@@ -35,7 +35,7 @@ def _expect_positive(values: Sequence[Fraction | int], name: str, number: int = 
     """Refuse what is not so many numbers greater than 0."""
     if len(values) != number or min(values) <= 0:
         expected = "a number" if number == 1 else f"{number} numbers"
-        raise InputError(f"{name}: expected {expected} greater than 0, got {', '.join(map(str, values)):.60}")
+        raise InputError(name, f"expected {expected} greater than 0, got {', '.join(map(str, values)):.60}")
 
 
 @claim(
@@ -262,7 +262,7 @@ def table_4_tsf(
     )
     # 35 and 22.5 come out whatever the memory, and 8.05, from which 1/10 is taken; less memory gives user 3 more tasks
     if not (all(row[0] and row[1] for row in agrees) and agrees[0][3] and third == sorted(set(third))):
-        raise InputError(f"memories: expected 1/10, and then less, got {', '.join(map(text, memories))}")
+        raise InputError("memories", f"expected 1/10, and then less, got {', '.join(map(text, memories))}")
     return Outcome(computed, any(map(all, agrees)))
 
 

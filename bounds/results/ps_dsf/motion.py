@@ -119,7 +119,7 @@ def section_5_simulation(
     expect_number(shuffled, "shuffled", 0)
     expect_number(period, "period", 1, min(AWAY[0], AWAY[1] - AWAY[0], UNTIL - AWAY[1]))
     if user_3_memory <= 0:
-        raise InputError(f"user_3_memory: expected a number greater than 0, got {text(user_3_memory)}")
+        raise InputError("user_3_memory", f"expected a number greater than 0, got {text(user_3_memory)}")
     memory, compared = text(user_3_memory), text(compared_memory or user_3_memory)
     static = table_4(user_3_memory=compared)
     shares: dict[str, list[float]] = {

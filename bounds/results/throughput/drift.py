@@ -160,13 +160,13 @@ def lemma_4(
 ) -> Outcome:
     """Compare squares of the least move and of what (52) allows, on K_RED of as many queues or on other rows."""
     if len(queues) < 4 - 2 * bool(rows) or len(queues) % 2 or min(queues) < 0 or not any(queues):
-        raise InputError(f"queues: expected 2J numbers of at least 0, J >= 2, got {', '.join(map(text, queues))}")
+        raise InputError("queues", f"expected 2J numbers of at least 0, J >= 2, got {', '.join(map(text, queues))}")
     if not 0 < gamma < 1:
-        raise InputError(f"gamma: expected a number between 0 and 1, got {text(gamma)}")
+        raise InputError("gamma", f"expected a number between 0 and 1, got {text(gamma)}")
     chosen = rows or reduced_configurations(len(queues) // 2)
     moves = least_moves(chosen, gamma, queues)
     if not moves:
-        raise InputError("queues: no move along a gap makes a configuration of greatest weight too light")
+        raise InputError("queues", "no move along a gap makes a configuration of greatest weight too light")
     least, k, rival = min(moves)
     allowed = allowed_square(chosen, gamma, queues)
     computed = (
@@ -214,7 +214,7 @@ def lemma_5(
     """Try random states of each law at `near` x 2/3 of the maximum; the coefficients make a term of the lemma wrong."""
     expect_number(states, "states", 1)
     if not 0 < near < gamma < 1:
-        raise InputError(f"near, gamma: expected 0 < near < gamma < 1, got {text(near)} and {text(gamma)}")
+        raise InputError("near, gamma", f"expected 0 < near < gamma < 1, got {text(near)} and {text(gamma)}")
     generator, excesses = random.Random(5), []
     for law, J in _laws(laws, generator):
         rows, offered = reduced_configurations(J), near * TWO_THIRDS * greatest_supportable(law)  # jobs a server

@@ -63,7 +63,7 @@ def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, replicatio
     """Return whether the queue of a policy is settled on each load."""
     expect_number(replications, "replications", 2)
     if any(load.workload <= 0 for load in loads):
-        raise InputError("share: expected more than 0")
+        raise InputError("share", "expected more than 0")
     decisions, rates, results = Decisions(len(loads)), [], []
     for load in loads:
         scenario = offered(load, slots)
@@ -82,7 +82,7 @@ def chosen_laws(sizes: tuple[Fraction, ...], weights: tuple[Fraction, ...]) -> d
         return {}
     likely = weights or (Fraction(1),) * len(sizes)
     if len(likely) != len(sizes) or min(sizes) <= 0 or max(sizes) > 1 or min(likely) <= 0:
-        raise InputError("sizes, weights: expected sizes of at most 1 with as many weights, all more than 0")
+        raise InputError("sizes, weights", "expected sizes of at most 1 with as many weights, all more than 0")
     shares = (weight / total(likely) for weight in likely)
     return {" and ".join(map(text, sizes)): discrete(dict(zip(sizes, shares, strict=True)))}
 
@@ -295,7 +295,7 @@ def theorem_4(
 ) -> Outcome:
     """Simulate at a share of the maximum on the four laws, or on the one given, and at 1 - eps of it on (0, 1/4]."""
     if not Fraction(1, 10**6) <= epsilon < 1:
-        raise InputError(f"epsilon: expected a number from 1e-6 to below 1, got {text(epsilon)}")
+        raise InputError("epsilon", f"expected a number from 1e-6 to below 1, got {text(epsilon)}")
     small = uniform(0, "1/4")
     J = least_J(small, epsilon)
     laws = chosen_laws(sizes, weights) or {**adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
@@ -442,7 +442,7 @@ def lemma_1(
     from scipy.special import bdtrc
 
     if not (0 < risk < 1 and 0.5 <= rate < 1):
-        raise InputError(f"risk, rate: expected 0 < risk < 1 and 0.5 <= rate < 1, got {risk:g} and {rate:g}")
+        raise InputError("risk, rate", f"expected 0 < risk < 1 and 0.5 <= rate < 1, got {risk:g} and {rate:g}")
     expect_number(servers, "servers", 1)
     expect_number(slots, "slots", 1)
     # with fewer runs the test cannot decide, even if all are within N_1

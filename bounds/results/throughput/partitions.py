@@ -316,7 +316,7 @@ def proposition_2(
 ) -> Outcome:
     """Make the law for one partition by its cuts, or for many that are drawn and three by name."""
     if any(not 0 < cut < 1 for cut in cuts):
-        raise InputError(f"cuts: expected numbers between 0 and 1, got {', '.join(map(text, cuts))}")
+        raise InputError("cuts", f"expected numbers between 0 and 1, got {', '.join(map(text, cuts))}")
     tried = [by_cuts(cuts)] if cuts else _partitions(random.Random(22), partitions)
     worst = Fraction(0)
     for partition in tried:
@@ -362,7 +362,7 @@ def proposition_2_p2(p1: Fraction = Fraction(1, 3), p2: Fraction = Fraction(1, 3
 def proposition_2_epsilon(epsilon: Fraction = Fraction(1, 4), cut: Fraction = Fraction(3, 10)) -> Outcome:
     """Compute the part of the maximum, two jobs a server, that cuts at `cut`, 1/2 and 4/5 support for 1/2 -+ eps."""
     if not 0 < epsilon < HALF or not 0 < cut < HALF:
-        raise InputError(f"epsilon, cut: expected numbers between 0 and 1/2, got {text(epsilon)} and {text(cut)}")
+        raise InputError("epsilon, cut", f"expected numbers between 0 and 1/2, got {text(epsilon)} and {text(cut)}")
 
     def kept(eps: Fraction, first: Fraction) -> Fraction:
         law = discrete({HALF - eps: HALF, HALF + eps: HALF})
@@ -399,7 +399,7 @@ def corollary_1(
 ) -> Outcome:
     """Compare what K_RED carries, for the least J or one that is smaller, with a part of (1 - eps) rho*."""
     if not epsilons or any(not Fraction(1, 10**6) <= epsilon < 1 for epsilon in epsilons):
-        raise InputError(f"epsilons: expected numbers from 1e-6 to below 1, got {', '.join(map(text, epsilons))}")
+        raise InputError("epsilons", f"expected numbers from 1e-6 to below 1, got {', '.join(map(text, epsilons))}")
     generator = random.Random(11)
     tried = [uniform(0, 1), uniform(0, "1/10"), *(random_law(generator, least=0) for _ in range(laws))]
     shares = []

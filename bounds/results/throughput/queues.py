@@ -74,7 +74,7 @@ def waiting_size(run: Run) -> Any:
 def first_example(rate: float, slots: int, sizes: tuple[Fraction, ...] = (SMALLER, LARGER)) -> SlottedScenario:
     """Return the scenario of Section VII-A.1: two sizes equally likely, geometric service of mean 100."""
     if len(set(sizes)) != 2:
-        raise InputError(f"sizes: expected two sizes, got {', '.join(map(text, sizes))}")
+        raise InputError("sizes", f"expected two sizes, got {', '.join(map(text, sizes))}")
     law = discrete({sizes[0]: 1, sizes[1]: 1})
     return SlottedScenario(law, 1, slots, slots // 10, rate=rate, service=0.01)
 
@@ -87,7 +87,7 @@ def vqs_contents(sizes: tuple[Fraction, ...], levels: int) -> list[tuple[int, in
     partition = universal_partition(levels)
     queues = [partition.queue_of(size) for size in sizes]
     if queues[0] == queues[1]:
-        raise InputError(f"sizes: expected sizes of two virtual queues, got {', '.join(map(text, sizes))}")
+        raise InputError("sizes", f"expected sizes of two virtual queues, got {', '.join(map(text, sizes))}")
     contents = []
     for k in reduced_configurations(levels):
         free = Fraction(1, 3) if k[1] else Fraction(1)
@@ -225,7 +225,7 @@ def _second_example(
 ) -> dict[str, QueueResult[Any]]:
     """Run the policies on the example of Section VII-A.2, over one window for all of them; two claims look at it."""
     if len(replications) != len(BEST_FIT_FIRST) or min(replications) < 2:
-        raise InputError(f"replications: expected three numbers of at least 2, got {replications}")
+        raise InputError("replications", f"expected three numbers of at least 2, got {replications}")
     scenario = second_example(rate, until, warmup, fixed=fixed)
     counts = zip(BEST_FIT_FIRST, replications, strict=True)
     return {name: simulated(name, scenario, count, seed) for name, count in counts}
@@ -347,7 +347,7 @@ def uniform_queue(
     """Run five servers on sizes uniform in steps of 1e-4, service geometric with mean 100; cached for the controls."""
     expect_number(runs, "replications", 2)
     if len(sizes) != 2:
-        raise InputError(f"sizes: expected two ends, got {', '.join(map(text, sizes))}")
+        raise InputError("sizes", f"expected two ends, got {', '.join(map(text, sizes))}")
     law = uniform(*sizes, Fraction(1, 10_000))
     rate = intensity * 0.05 / law.mean
     scenario = SlottedScenario(law, 5, slots, slots // 4, rate=rate, service=0.01, bins=50)
@@ -448,7 +448,7 @@ def figure_4b(
 ) -> Outcome:
     """Test growth rates at each intensity, up to 0.9 and beyond, in as many slots as are given for it."""
     if not intensities or len(slots) != len(intensities):
-        raise InputError(f"slots: expected one number for each of {len(intensities)} intensities, got {len(slots)}")
+        raise InputError("slots", f"expected one number for each of {len(intensities)} intensities, got {len(slots)}")
     names = with_stand_ins(("vqs", "vqs-bf", "bf-js"), stand_ins)
     decisions = Decisions(4 * len(intensities))
     good, parts = True, []

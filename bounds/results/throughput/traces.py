@@ -84,7 +84,7 @@ def mean_queue_on_window(policy: str, scaling: Fraction, servers: int) -> float:
     """Run a policy on the real window with traffic scaled: one path, nothing is drawn."""
     expect_number(servers, "servers", 1)
     if scaling <= 0:
-        raise InputError(f"scalings: expected more than 0, got {float(scaling):.3g}")
+        raise InputError("scalings", f"expected more than 0, got {float(scaling):.3g}")
     window = stretched(real_window(), 1 / scaling)
     sizes, place = np.unique(window.demand[:, 0], return_inverse=True)
     law = SizeLaw(sizes, int(1 / window.unit[0]), np.zeros(0))

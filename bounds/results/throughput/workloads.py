@@ -228,13 +228,13 @@ def example_uniform(
     good, parts = True, []
     for name, ends in (("small", small), ("large", large)):
         if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= 1:
-            raise InputError(f"{name}: expected two ends, 0 <= low < high <= 1, got {', '.join(map(text, ends))}")
+            raise InputError(name, f"expected two ends, 0 <= low < high <= 1, got {', '.join(map(text, ends))}")
         law = uniform(*ends)
         best = bracket(law)
         low, high = servers * best.lower, servers * best.upper
         full = servers / law.mean  # the workload of intensity 1
         if low < full <= high:
-            raise InputError(f"{name}: the maximum, {text(low)} to {text(high)}, is not known well enough")
+            raise InputError(name, f"the maximum, {text(low)} to {text(high)}, is not known well enough")
         carried = vqs_workload(law, J=J).workload / best.lower
         good &= low == high == full and carried >= Fraction(2, 3)
         parts.append(f"{text(low)} to {text(high)}, K_RED {float(carried):.4f} of it")

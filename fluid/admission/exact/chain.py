@@ -20,7 +20,7 @@ from fluid.admission.simulation.outlook import aligned_horizons, fill_kinds, new
 from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.chains.elimination import stationary
 from theory.compiled import bound
-from theory.errors import ArgumentError, TooLargeError
+from theory.errors import ArgumentError, ArgumentTooLargeError
 
 STATES = 200_000
 """States beyond which a cluster is refused."""
@@ -98,7 +98,7 @@ def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None 
         More than `STATES` states.
     """
     if most < 1:
-        raise ArgumentError(f"most_deployments: expected a number of at least 1, got {most}")
+        raise ArgumentError("most_deployments", f"expected a number of at least 1, got {most}")
     dynamics = KnownKinds(cluster) if dynamics is None else dynamics
     number: dict[State, int] = {(): 0}
     waiting: list[State] = [()]
@@ -112,8 +112,8 @@ def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None 
     def named(state: State) -> int:
         if state not in number:
             if len(number) == STATES:
-                raise TooLargeError(
-                    f"--most-deployments: more than {STATES:,} states, expected fewer: lower it, or the capacity"
+                raise ArgumentTooLargeError(
+                    "most_deployments", f"more than {STATES:,} states, expected fewer: lower it, or the capacity"
                 )
             number[state] = len(number)
             waiting.append(state)
@@ -181,7 +181,7 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
     """
     arriving = space.dynamics.arriving
     if not policy.labelled:
-        raise ArgumentError("unlabelled: a chain of known kinds cannot hold beliefs about hidden ones")
+        raise ArgumentError("unlabelled", "a chain of known kinds cannot hold beliefs about hidden ones")
     fits = space.entered >= 0
     needed = np.full(fits.shape, np.inf)
     if policy.name in ("everybody", "zeroth"):

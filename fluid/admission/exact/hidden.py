@@ -51,10 +51,10 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
     """
     if len(cluster.kinds) != 2:
         raise InputError(
-            f"{cluster.where}kind: expected two kinds to hide one from the other, got {len(cluster.kinds)}"
+            cluster.source, "kind", f"expected two kinds to hide one from the other, got {len(cluster.kinds)}"
         )
     if points < 3:
-        raise ArgumentError(f"beliefs: expected at least 3 points, got {points}")
+        raise ArgumentError("beliefs", f"expected at least 3 points, got {points}")
     a, b = cluster.kinds
     each = max(0, (points - 3) // 2)  # points on each side of what is believed at arrival
     spacing = SPAN / max(1, each)
@@ -237,7 +237,7 @@ def hidden_optimum(cluster: AdmissionCluster, sla: float, most: int, points: int
         Too many states: O((capacity x points) ** most).
     """
     if not 0 < sla < 1:
-        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError("sla", f"expected a share between 0 and 1, got {sla!r}")
     grid = belief_grid(cluster, points)
     beliefs = small_space(cluster, most, Beliefs(cluster, grid))
     memories = small_space(cluster, most, Memories(cluster, grid))

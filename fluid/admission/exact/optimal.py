@@ -80,7 +80,7 @@ def optimal_policy(cluster: AdmissionCluster, sla: float, most: int) -> Optimum:
         Too many states.
     """
     if not 0 < sla < 1:
-        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError("sla", f"expected a share between 0 and 1, got {sla!r}")
     space = small_space(cluster, most)
     program, accept = by_program(space, sla)
     result = solved(space, accept)
@@ -151,8 +151,10 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
         if rates.max() < 1e8 * rates.min():  # well within what floats and the tolerances above tell apart
             raise ArithmeticError(f"the linear program of the best policy was not solved: {solver.getModelStatus()}")
         raise InputError(
-            f"{space.cluster.where}kind: rates of {rates.min():g} to {rates.max():g} an hour in one chain, "
-            "expected them closer together: a linear program in floats was not solved"
+            space.cluster.source,
+            "kind",
+            f"rates of {rates.min():g} to {rates.max():g} an hour in one chain, "
+            "expected them closer together: a linear program in floats was not solved",
         )
     values = np.array(solver.getSolution().col_value)
     x, y = values[:n], values[n:]

@@ -296,9 +296,10 @@ def r_nodes(
     count = int(np.ceil((high - low) / np.log(lam[1] / lam[0]))) + 1
     if count * len(mu) > MOST_PAIRS or max(-low, high) > 700:
         raise TooLargeError(
-            f"deployments: {count:,} values of lambda mu^(kappa - 1) and {len(mu):,} of mu for one law, expected at "
+            "deployments",
+            f"{count:,} values of lambda mu^(kappa - 1) and {len(mu):,} of mu for one law, expected at "
             f"most {MOST_PAIRS:,} pairs and values in the range of floats: mu or lambda has too small a shape, or "
-            f"kappa is too far from 1"
+            f"kappa is too far from 1",
         )
     log_r = np.linspace(low, high, count)
     log_lam = log_r[None, :] - power * np.log(mu)[:, None]

@@ -158,7 +158,7 @@ def _observed(fields: Fields) -> Observed:
     try:
         return Observed(deaths, core_time, alive_time, scale_outs, extra, sizes)
     except InputError as error:
-        fields.fail("", str(error))
+        raise error.within(fields.source) from error
 
 
 def read_state(path: str | Path) -> list[Tenant]:

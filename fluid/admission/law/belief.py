@@ -58,22 +58,24 @@ class Observed:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"{name}: expected a number of at least 0, got {value!r}")
+                raise InputError(name, f"expected a number of at least 0, got {value!r}")
         if self.core_time < self.alive_time * (1 - 1e-12):
             raise InputError(
-                f"core_time: expected at least alive_time, {self.alive_time:g}, since a living deployment has a core, "
-                f"got {self.core_time:g}"
+                "core_time",
+                f"expected at least alive_time, {self.alive_time:g}, since a living deployment has a core, "
+                f"got {self.core_time:g}",
             )
         if self.core_deaths and not self.core_time:
-            raise InputError(f"core_deaths: expected 0 in no core_time, got {self.core_deaths}")
+            raise InputError("core_deaths", f"expected 0 in no core_time, got {self.core_deaths}")
         if self.scale_outs and not self.alive_time:
-            raise InputError(f"scale_outs: expected 0 in no alive_time, got {self.scale_outs}")
+            raise InputError("scale_outs", f"expected 0 in no alive_time, got {self.scale_outs}")
         if self.extra_cores and not self.sizes:
-            raise InputError(f"extra_cores: expected 0 where no size was seen, got {self.extra_cores}")
+            raise InputError("extra_cores", f"expected 0 where no size was seen, got {self.extra_cores}")
         if self.sizes == self.scale_outs + 1 and self.core_deaths >= self.extra_cores + self.sizes:
             raise InputError(
-                f"core_deaths: expected fewer than the {many(self.extra_cores + self.sizes, 'core')} that there ever "
-                f"were (a living deployment has one left), got {self.core_deaths}"
+                "core_deaths",
+                f"expected fewer than the {many(self.extra_cores + self.sizes, 'core')} that there ever "
+                f"were (a living deployment has one left), got {self.core_deaths}",
             )
 
     def death(self, elapsed: float, cores: int) -> Observed:
@@ -298,7 +300,7 @@ def plug_in_belief(priors: Priors, observed: Observed) -> PlugIn:
     power = moment_of_power(mu, priors.kappa, 0.0) if observed.alive_time else 0.0
     if power == inf:
         raise InputError(
-            f"deployments: kappa: expected a finite mean of mu^{priors.kappa:g}; mu has shape {mu.shape:g}"
+            "deployments", f"kappa: expected a finite mean of mu^{priors.kappa:g}; mu has shape {mu.shape:g}"
         )
     lam = priors.lam.observed(observed.scale_outs, observed.alive_time * power)
     sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)

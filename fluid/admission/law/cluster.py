@@ -38,7 +38,7 @@ class Gamma:
     def __post_init__(self) -> None:
         for name, value in (("shape", self.shape), ("rate", self.rate)):
             if not (np.isfinite(value) and value > 0):
-                raise InputError(f"deployments: {name}: expected a number greater than 0, got {value!r}")
+                raise InputError("deployments", f"{name}: expected a number greater than 0, got {value!r}")
 
     @property
     def mean(self) -> float:
@@ -87,12 +87,12 @@ class InitialSize:
 
     def __post_init__(self) -> None:
         if len(self.sizes) != len(self.probabilities):
-            raise InputError("deployments: initial: expected as many probabilities as sizes")
+            raise InputError("deployments", "initial: expected as many probabilities as sizes")
         if any(size < 1 for size in self.sizes):
-            raise InputError("deployments: initial: expected sizes of at least 1 core")
+            raise InputError("deployments", "initial: expected sizes of at least 1 core")
         total = sum(self.probabilities)
         if self.sizes and (min(self.probabilities) < 0 or abs(total - 1) > 1e-9):
-            raise InputError(f"deployments: initial: expected probabilities with sum 1, got {total:g}")
+            raise InputError("deployments", f"initial: expected probabilities with sum 1, got {total:g}")
 
     @property
     def is_poisson(self) -> bool:
@@ -124,9 +124,9 @@ class Priors:
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.kappa):
-            raise InputError(f"deployments: kappa: expected a finite number, got {self.kappa!r}")
+            raise InputError("deployments", f"kappa: expected a finite number, got {self.kappa!r}")
         if not (np.isfinite(self.delta) and self.delta >= 0):
-            raise InputError(f"deployments: delta: expected a number of at least 0, got {self.delta!r}")
+            raise InputError("deployments", f"delta: expected a number of at least 0, got {self.delta!r}")
 
 
 @dataclass(frozen=True)
@@ -152,14 +152,14 @@ class Kind:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mu) and self.mu > 0):
-            raise InputError(f"kind: mu: expected a number greater than 0, got {self.mu!r}")
+            raise InputError("kind", f"mu: expected a number greater than 0, got {self.mu!r}")
         for name in ("probability", "scale_out_rate", "shutdown_rate"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"kind: {name}: expected a number of at least 0, got {value!r}")
+                raise InputError("kind", f"{name}: expected a number of at least 0, got {value!r}")
         for name in ("size", "batch"):
             if getattr(self, name) < 1:
-                raise InputError(f"kind: {name}: expected at least 1 core, got {getattr(self, name)!r}")
+                raise InputError("kind", f"{name}: expected at least 1 core, got {getattr(self, name)!r}")
 
 
 @dataclass(frozen=True)
@@ -184,57 +184,53 @@ class AdmissionCluster:
 
     def __post_init__(self) -> None:
         if self.capacity < 1:
-            raise InputError(f"cluster: capacity: expected at least 1 core, got {self.capacity!r}")
+            raise InputError("cluster", f"capacity: expected at least 1 core, got {self.capacity!r}")
         if not (np.isfinite(self.arrival_rate) and self.arrival_rate > 0):
-            raise InputError(f"cluster: arrival_rate: expected a number greater than 0, got {self.arrival_rate!r}")
+            raise InputError("cluster", f"arrival_rate: expected a number greater than 0, got {self.arrival_rate!r}")
         if isinstance(self.deployments, tuple):
             total = sum(kind.probability for kind in self.deployments)
             if abs(total - 1) > 1e-9:
-                raise InputError(f"kind: probability: expected probabilities with sum 1, got {total:g}")
+                raise InputError("kind", f"probability: expected probabilities with sum 1, got {total:g}")
             sizes = [kind.size for kind in self.deployments]
         else:
             sizes = list(self.deployments.initial.sizes)
         if sizes and max(sizes) > self.capacity:
             raise InputError(
-                f"cluster: capacity: expected at least the largest initial size, {many(max(sizes), 'core')}, "
-                f"got {self.capacity}"
+                "cluster",
+                f"capacity: expected at least the largest initial size, {many(max(sizes), 'core')}, "
+                f"got {self.capacity}",
             )
 
     @property
     def priors(self) -> Priors:
         """The priors, or an error that says what the work needs."""
         if isinstance(self.deployments, tuple):
-            raise InputError(f"{self.where}deployments: expected priors [deployments], found known kinds [[kind]]")
+            raise InputError(self.source, "deployments", "expected priors [deployments], found known kinds [[kind]]")
         return self.deployments
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds, or an error that says what the work needs."""
         if not isinstance(self.deployments, tuple):
-            raise InputError(f"{self.where}kind: expected known kinds [[kind]], found priors [deployments]")
+            raise InputError(self.source, "kind", "expected known kinds [[kind]], found priors [deployments]")
         return self.deployments
 
     def refuse_size(self, cores: int, name: str = "size") -> None:
         """Refuse a number of cores that the cluster does not have."""
         if not 1 <= cores <= self.capacity:
-            raise ArgumentError(f"{name}: expected from 1 to the capacity, {many(self.capacity, 'core')}, got {cores}")
+            raise ArgumentError(name, f"expected from 1 to the capacity, {many(self.capacity, 'core')}, got {cores}")
 
     def resized(self, capacity: int | None = None, arrival_rate: float | None = None) -> AdmissionCluster:
         """Return the cluster with other cores, or another rate of arrivals, where one is given."""
         if capacity is not None and not 1 <= capacity <= MOST_CORES:
-            raise ArgumentError(f"capacity: expected from 1 to {MOST_CORES:,} cores, got {capacity}")
+            raise ArgumentError("capacity", f"expected from 1 to {MOST_CORES:,} cores, got {capacity}")
         if arrival_rate is not None and not 0 < arrival_rate < inf:
-            raise ArgumentError(f"arrival_rate: expected deployments an hour, greater than 0, got {arrival_rate!r}")
+            raise ArgumentError("arrival_rate", f"expected deployments an hour, greater than 0, got {arrival_rate!r}")
         return replace(
             self,
             capacity=self.capacity if capacity is None else capacity,
             arrival_rate=self.arrival_rate if arrival_rate is None else arrival_rate,
         )
-
-    @property
-    def where(self) -> str:
-        """How errors begin: with the file, where there is one."""
-        return f"{self.source}: " if self.source else ""
 
 
 MOST_HORIZONS = 1_000_000
@@ -249,9 +245,9 @@ MOST_HOURS = 10_000_000
 def refuse_span(until: float, warmup: float) -> None:
     """Refuse hours of a run that are none, too many, or all a warm-up."""
     if not 0 < until <= MOST_HOURS:
-        raise ArgumentError(f"until: expected a time greater than 0 and at most {MOST_HOURS:,} hours, got {until!r}")
+        raise ArgumentError("until", f"expected a time greater than 0 and at most {MOST_HOURS:,} hours, got {until!r}")
     if not 0 <= warmup < until:
-        raise ArgumentError(f"warmup: expected a time of at least 0 and less than until, {until:g}, got {warmup!r}")
+        raise ArgumentError("warmup", f"expected a time of at least 0 and less than until, {until:g}, got {warmup!r}")
 
 
 def horizons_of(times: list[float] | NDArray[np.float64], name: str = "horizons") -> NDArray[np.float64]:
@@ -264,14 +260,14 @@ def horizons_of(times: list[float] | NDArray[np.float64], name: str = "horizons"
     """
     horizons = np.asarray(times, float)
     if not 0 < len(horizons) <= MOST_HORIZONS:
-        raise ArgumentError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(horizons)}")
+        raise ArgumentError(name, f"expected from 1 to {MOST_HORIZONS:,} times, got {len(horizons)}")
     bad = horizons[~(np.isfinite(horizons) & (horizons > 0))]
     if len(bad):
-        raise ArgumentError(f"{name}: expected times greater than 0, got {bad[0]:g}")
+        raise ArgumentError(name, f"expected times greater than 0, got {bad[0]:g}")
     back = np.flatnonzero(np.diff(horizons) <= 0)
     if len(back):
         raise ArgumentError(
-            f"{name}: expected times in increasing order, got {horizons[back[0] + 1]:g} after {horizons[back[0]]:g}"
+            name, f"expected times in increasing order, got {horizons[back[0] + 1]:g} after {horizons[back[0]]:g}"
         )
     return horizons
 

@@ -116,8 +116,9 @@ def _mixture(priors: Priors, size: int, t: float, tolerance: float, rule: Rule) 
     work = float(lengths.sum()) / 2 * PANELS * rule.degree
     if work > WORK:
         raise TooLargeError(
-            f"deployments: about {work:.1e} products for one law, expected at most {WORK:.0e}: kappa is too far from 1 "
-            "for these shapes, or deployments grow too large"
+            "deployments",
+            f"about {work:.1e} products for one law, expected at most {WORK:.0e}: kappa is too far from 1 "
+            "for these shapes, or deployments grow too large",
         )
     table = first_visits(r[of_r], sigma[of_sigma], size, float(min(RANGE, tau[-1])), rule.steps)
     nodes, first, second = _weights(table, tau, alive, of_r, rule.degree)

@@ -63,23 +63,23 @@ def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
     return exp(scale) * factor
 
 
-def refuse_infinite_mean(power: float, where: str = "") -> None:
+def refuse_infinite_mean(power: float, source: str = "") -> None:
     """Refuse laws under which the mean rate of scale-outs is infinite: `power` is kappa + shape of mu."""
     if power <= 0:
-        raise InputError(f"{where}deployments: kappa: expected kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments", f"kappa: expected kappa + shape of mu greater than 0, got {power:g}")
 
 
-def refuse_infinite_variance(power: float, where: str = "") -> None:
+def refuse_infinite_variance(power: float, source: str = "") -> None:
     """Refuse laws under which the variance of that rate is infinite: `power` is 2 kappa + shape of mu."""
     if power <= 0:
-        raise InputError(f"{where}deployments: kappa: expected 2 kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments", f"kappa: expected 2 kappa + shape of mu greater than 0, got {power:g}")
 
 
-def refuse_small_shape(shape: float, depth: float, where: str = "") -> None:
+def refuse_small_shape(shape: float, depth: float, source: str = "") -> None:
     """Refuse laws of mu whose lower tail, mu^shape down to exp(-depth), has values that are 0 in floats."""
     if shape < depth / 600:
         raise InputError(
-            f"{where}deployments: mu: shape: expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
+            source, "deployments", f"mu: shape: expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
         )
 
 
@@ -338,7 +338,7 @@ def mixture(parts: Sequence[tuple[float, Moments]]) -> Moments:
     Moments(mean=2.0, variance=6.0)
     """
     if abs(sum(p for p, _ in parts) - 1) > 1e-9 or min(p for p, _ in parts) < 0:
-        raise InputError("mixture: expected probabilities with sum 1")
+        raise InputError("mixture", "expected probabilities with sum 1")
     mean = sum(p * one.mean for p, one in parts)
     variance = sum(p * (one.variance + (one.mean - mean) ** 2) for p, one in parts)
     return Moments(mean, variance)
@@ -355,7 +355,7 @@ def hourly_payment(cores: float, variance: float, per_core: float, per_variance:
         A price that is not positive.
     """
     if not (per_core > 0 and per_variance > 0):
-        raise InputError("prices: expected numbers greater than 0")
+        raise InputError("prices", "expected numbers greater than 0")
     return per_core * cores + per_variance * variance
 
 

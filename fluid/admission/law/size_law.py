@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Kind, Priors
 from theory.compiled import kernel
-from theory.errors import TooLargeError
+from theory.errors import ArgumentTooLargeError
 
 WORK = 5e9
 """Products beyond which a law is refused: tens of seconds."""
@@ -185,8 +185,8 @@ def _passed(
     weight = _poisson_weights(rate * tau)
     work = len(weight) * n * (3.0 + len(batch))
     if work > WORK:
-        raise TooLargeError(
-            f"--at: about {work:.1e} products for one law, expected at most {WORK:.0e}: ask for an earlier time"
+        raise ArgumentTooLargeError(
+            "at", f"about {work:.1e} products for one law, expected at most {WORK:.0e}: ask for an earlier time"
         )
     start = np.zeros(n + 2)
     start[size] = 1.0

@@ -100,10 +100,10 @@ def needed(
     has_variance = True
     for tenant in everyone:
         own, seen = tenant.priors or cluster.priors, tenant.observed
-        refuse_small_shape(own.mu.shape + seen.core_deaths, depth, cluster.where)
+        refuse_small_shape(own.mu.shape + seen.core_deaths, depth, cluster.source)
         # after a time without scale-outs, exact beliefs bound the rate whatever kappa is
         if moments != "exact" or seen.alive_time == 0:
-            refuse_infinite_mean(own.mu.shape + seen.core_deaths + own.kappa, cluster.where)
+            refuse_infinite_mean(own.mu.shape + seen.core_deaths + own.kappa, cluster.source)
             has_variance &= own.mu.shape + seen.core_deaths + 2 * own.kappa > 0
     times = aligned_horizons() if horizons is None else np.asarray(horizons, float)
     view = new_outlook(cluster, times, len(tenants), moments, depth=depth)

@@ -69,29 +69,31 @@ class AdmissionPolicy:
 
     def __post_init__(self) -> None:
         if self.name not in (*POLICIES, CONTROLLED, "everybody"):
-            raise ArgumentError(f"policy: expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
+            raise ArgumentError("policy", f"expected one of {', '.join(POLICIES)}, {CONTROLLED}, got {self.name!r}")
         if (self.name == CONTROLLED) != (self.gain != 0) or not self.gain >= 0:
-            raise ArgumentError(f"gain: expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}")
+            raise ArgumentError(
+                "gain", f"expected cores greater than 0 of policy {CONTROLLED} alone, got {self.gain!r}"
+            )
         if self.name != CONTROLLED and self.aim:
-            raise ArgumentError(f"sla: has no meaning without the policy {CONTROLLED}")
+            raise ArgumentError("sla", f"has no meaning without the policy {CONTROLLED}")
         if self.name == CONTROLLED and not 0 < self.aim < 1:
-            raise ArgumentError(f"sla: expected a share between 0 and 1, got {self.aim!r}")
+            raise ArgumentError("sla", f"expected a share between 0 and 1, got {self.aim!r}")
         if self.moments not in MOMENTS:
-            raise ArgumentError(f"moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
+            raise ArgumentError("moments", f"expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
         if not self.threshold >= 0:
-            raise ArgumentError(f"threshold: expected a number of at least 0, got {self.threshold!r}")
+            raise ArgumentError("threshold", f"expected a number of at least 0, got {self.threshold!r}")
         if self.name == "everybody" and self.threshold < inf:
-            raise ArgumentError(f"threshold: has no meaning for the policy everybody, got {self.threshold:g}")
+            raise ArgumentError("threshold", f"has no meaning for the policy everybody, got {self.threshold:g}")
         if self.name == "second" and 1 < self.threshold < inf:
             words = "expected a bound of a probability, at most 1, for the policy second"
-            raise ArgumentError(f"threshold: {words}, got {self.threshold:g}")
+            raise ArgumentError("threshold", f"{words}, got {self.threshold:g}")
         if not self.marginal >= 0:
-            raise ArgumentError(f"marginal: expected a number of cores of at least 0, got {self.marginal!r}")
+            raise ArgumentError("marginal", f"expected a number of cores of at least 0, got {self.marginal!r}")
 
     def refuse_without_threshold(self) -> None:
         """Refuse a policy whose threshold is none, or moves: it cannot be tuned, compared or solved."""
         if self.name not in POLICIES:
-            raise ArgumentError(f"policy: expected one of {', '.join(POLICIES)}, got {self.name!r}")
+            raise ArgumentError("policy", f"expected one of {', '.join(POLICIES)}, got {self.name!r}")
 
 
 @dataclass(frozen=True)
@@ -181,10 +183,10 @@ def run_policy(
     moves = code in (FIRST, SECOND)
     if moves and isinstance(cluster.deployments, Priors) and len(world.arrival):
         least = float(world.mu_shape.min())
-        refuse_small_shape(least, DEPTH, cluster.where)
-        refuse_infinite_mean(least + cluster.deployments.kappa, cluster.where)
+        refuse_small_shape(least, DEPTH, cluster.source)
+        refuse_infinite_mean(least + cluster.deployments.kappa, cluster.source)
         if code == SECOND:
-            refuse_infinite_variance(least + 2 * cluster.deployments.kappa, cluster.where)
+            refuse_infinite_variance(least + 2 * cluster.deployments.kappa, cluster.source)
     places = 1 + ((alive or most_alive(world)) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     chosen = (horizons, places) if moves else (horizons[:1], 0)

@@ -86,8 +86,10 @@ def draw_parameters(cluster: AdmissionCluster, until: float, rng: np.random.Gene
     expected = cluster.arrival_rate * until
     if expected > MOST_ARRIVALS:
         raise TooLargeError(
-            f"{cluster.where}cluster.arrival_rate: {cluster.arrival_rate:g} an hour are {expected:.3g} deployments "
-            f"within {until:g} hours, expected at most {MOST_ARRIVALS:,}: take fewer hours, or a part of the cluster"
+            cluster.source,
+            "cluster.arrival_rate",
+            f"{cluster.arrival_rate:g} an hour are {expected:.3g} deployments "
+            f"within {until:g} hours, expected at most {MOST_ARRIVALS:,}: take fewer hours, or a part of the cluster",
         )
     count = int(rng.poisson(expected))
     return parameters_at(cluster, np.sort(rng.random(count)) * until, rng)
@@ -202,8 +204,10 @@ def _refuse_many_events(cluster: AdmissionCluster, drawn: Drawn, until: float) -
         expected = float((2 * drawn.size + drawn.rate * alive * (1 + batch)).sum())
     if not expected <= MOST_EVENTS:
         raise TooLargeError(
-            f"{cluster.where}deployments: about {expected:.3g} events within {until:g} hours, expected at most "
-            f"{MOST_EVENTS:,}: take fewer hours, or laws with fewer scale-outs"
+            cluster.source,
+            "deployments",
+            f"about {expected:.3g} events within {until:g} hours, expected at most "
+            f"{MOST_EVENTS:,}: take fewer hours, or laws with fewer scale-outs",
         )
 
 

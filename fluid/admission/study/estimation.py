@@ -298,7 +298,7 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None) -> Fitted:
     n = len(seen.core_deaths)
     if n < 2 or not seen.core_deaths.sum() or not seen.scale_outs.sum():
         counts = f"{n:,} with {seen.core_deaths.sum():,} core ends and {seen.scale_outs.sum():,} scale-outs"
-        raise InputError(f"data: expected several deployments, with core ends and scale-outs, got {counts}")
+        raise InputError("data", f"expected several deployments, with core ends and scale-outs, got {counts}")
     # in units of the mean time of a core, the pooled rate of core ends is 1 and the search begins near the maximum
     unit = float(seen.core_time.sum() / seen.core_deaths.sum())
     scaled = replace(seen, core_time=seen.core_time / unit, alive_time=seen.alive_time / unit)
@@ -358,8 +358,9 @@ def refuse_unconverged(problem: str) -> None:
     """Refuse a search that did not converge, and say what may help."""
     if problem:
         raise InputError(
-            f"data: the fit did not converge: {problem}; expected a log that determines the laws: take a longer one, "
-            "with more deployments, core ends and scale-outs whose numbers and sizes vary"
+            "data",
+            f"the fit did not converge: {problem}; expected a log that determines the laws: take a longer one, "
+            "with more deployments, core ends and scale-outs whose numbers and sizes vary",
         )
 
 
@@ -376,7 +377,7 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
     """
     n = len(seen.core_deaths)
     if n < 2 or not seen.core_deaths.sum():
-        raise InputError("data: expected several deployments, with core ends")
+        raise InputError("data", "expected several deployments, with core ends")
     hours = float(seen.core_time.sum() / seen.core_deaths.sum())  # a unit of time in which the search starts near 1
     mu, _, problem = _fitted_gamma(GammaPoisson(seen.core_deaths, seen.core_time / hours), PARAMETERS[:2])
     sigma, _, problem_of_sizes = _fitted_gamma(_sizes(seen), PARAMETERS[6:])

@@ -420,7 +420,7 @@ def compare(
         An SLA that is no share, or a policy that has no threshold to compare at.
     """
     if not 0 < sla < 1:
-        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError("sla", f"expected a share between 0 and 1, got {sla!r}")
     for policy, _ in policies:
         policy.refuse_without_threshold()
     rows: list[Compared] = []

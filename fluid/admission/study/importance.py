@@ -37,7 +37,7 @@ def redrawn_probabilities(nominal: ArrayLike, redraw: ArrayLike) -> NDArray[np.f
     # p'_i (1 - r_i) / (1 - p'_i r_i)
     p, r = _checked(nominal), np.asarray(redraw, float)
     if r.shape != p.shape or np.any(r < 0) or np.any(r >= 1) or r[-1] != 0:
-        raise InputError("redraw: expected one probability below 1 for each bucket, 0 in the last")
+        raise InputError("redraw", "expected one probability below 1 for each bucket, 0 in the last")
     conditional = p / np.cumsum(p[::-1])[::-1]
     passed = np.cumprod(np.concatenate([[1.0], ((1 - conditional) / (1 - conditional * r))[:-1]]))
     return np.asarray(passed * conditional * (1 - r) / (1 - conditional * r))
@@ -61,7 +61,7 @@ def redraw_for(nominal: ArrayLike, wanted: ArrayLike) -> NDArray[np.float64]:
     a, b = (x / np.cumsum(x[::-1])[::-1] for x in (p, q))
     if np.any(b > a + 1e-12):
         worst = int(np.argmax(b - a))
-        raise InputError(f"wanted: bucket {worst + 1} cannot come more often than without redrawing")
+        raise InputError("wanted", f"bucket {worst + 1} cannot come more often than without redrawing")
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.where(b < 1, (a - b) / (a * (1 - b)), 0.0)
     r[-1] = 0.0
@@ -71,7 +71,7 @@ def redraw_for(nominal: ArrayLike, wanted: ArrayLike) -> NDArray[np.float64]:
 def _checked(probabilities: ArrayLike) -> NDArray[np.float64]:
     checked = np.asarray(probabilities, float)
     if checked.shape != (checked.size,) or np.any(checked <= 0) or abs(checked.sum() - 1) > 1e-9:
-        raise InputError("buckets: expected positive probabilities with sum 1")
+        raise InputError("buckets", "expected positive probabilities with sum 1")
     return checked
 
 

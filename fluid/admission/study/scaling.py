@@ -114,7 +114,7 @@ def normal_utilisation(ratio: float, capacity: float, sla: float) -> float:
     from scipy.special import ndtri
 
     if not 0 < sla < 0.5:
-        raise InputError(f"sla: expected a share between 0 and 1/2, got {sla!r}")
+        raise InputError("sla", f"expected a share between 0 and 1/2, got {sla!r}")
     a = -float(ndtri(sla)) * sqrt(ratio / capacity)
     return (sqrt(a * a + 4) - a) ** 2 / 4  # sqrt(u) solves u + a sqrt(u) = 1
 

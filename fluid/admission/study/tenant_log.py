@@ -32,7 +32,7 @@ from fluid.traces.guessed import CREATED, ENDED, STARTED, STATE, STAYED, in_word
 from fluid.traces.mapped import Columns, trace_of
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.readers import refuse_other_kinds
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.files.cells import moment
 from theory.files.formats import Records
 from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
@@ -118,15 +118,18 @@ def read_tenant_log(
     try:
         trace = trace_of(found, table, strict=strict)
     except InputError as error:
-        raise type(error)(f"{error} ({guess})") from None
+        raise error.ending(f" ({guess})") from error
     final = int((trace.arrival + trace.duration).max())
-    first = _moment(begin, "--from", trace) if begin else 0
-    last = _moment(end, "--to", trace) if end else final
+    first = _moment(begin, "from", trace) if begin else 0
+    last = _moment(end, "to", trace) if end else final
     if last <= first:
-        raise InputError(f"--to: expected a moment after --from and the first arrival, {place} has none between them")
+        raise ArgumentError(
+            "to", f"expected a moment after --from and the first arrival, {place} has none between them"
+        )
     if of_deployments and last < final:
         hours = f"{ceil(final / HOUR * 100) / 100:,.2f} hours after the first arrival"
-        raise InputError(f"--to: expected the last moment of {place} or later, {hours}: sums of deployments cannot be "
+        raise ArgumentError("to", f"expected the last moment of {place} or later, {hours}: sums of "
+            "deployments cannot be "
                          f"cut, got {end!r}")  # fmt: skip
     amounts = _amounts(place, table, trace)
     watch = Watch(first, last, bool(begin))
@@ -154,9 +157,9 @@ def _named_records(table: Table, named: Mapping[str, str]) -> tuple[Records, Col
     shown = ", ".join(header)[:120] or "no columns"
     for name, cell in named.items():
         if name not in MEANINGS:
-            raise InputError(f"--column: expected one of {', '.join(MEANINGS)} before =, got {name!r}")
+            raise ArgumentError("column", f"expected one of {', '.join(MEANINGS)} before =, got {name!r}")
         if cell not in header:
-            raise InputError(f"--column: {place} has no column {cell!r}, expected one of {shown}")
+            raise ArgumentError("column", f"{place} has no column {cell!r}, expected one of {shown}")
     free = [cell for cell in header if cell not in named.values()]
     chosen = {**columns_by_meaning(free, {k: v for k, v in MEANINGS.items() if k not in named}), **named}
     of_deployments = "scale_outs" in chosen
@@ -186,7 +189,7 @@ def _refuse_lacking(place: Path, line: int, chosen: Mapping[str, str], shown: st
         fail(place, line, "", f"expected {words}, or --column NAME=HEADER for each; found {shown}")
 
 
-def _moment(text: str, option: str, trace: Trace) -> int:
+def _moment(text: str, name: str, trace: Trace) -> int:
     """Return an end of the watch in microseconds after the first arrival."""
     try:
         if text[4:5] == "-":
@@ -195,9 +198,9 @@ def _moment(text: str, option: str, trace: Trace) -> int:
             return moment(text)[0] - trace.begins
         return round(rational(text) * HOUR)
     except ValueError as error:
-        raise InputError(
-            f"{option}: expected a date or hours after the first arrival, got {text!r} ({error})"
-        ) from None
+        raise ArgumentError(
+            name, f"expected a date or hours after the first arrival, got {text!r} ({error})"
+        ) from error
 
 
 def _amounts(place: Path, table: Columns, trace: Trace) -> dict[str, NDArray[np.int64]]:
@@ -352,7 +355,7 @@ def _fitted_part(place: Path, log: TenantLog) -> TenantLog:
     assert log.cores is not None
     inside = log.arrival >= 0
     if inside.sum() < 2:
-        raise InputError(f"{place}: expected at least 2 deployments that arrive within the watch, got {inside.sum()}")
+        raise InputError(place, "", f"expected at least 2 deployments that arrive within the watch, got {inside.sum()}")
     before = int((~inside).sum())
     there = f"{many(before, 'deployment')} there before --from {'is' if before == 1 else 'are'} not fitted"
     notes = (there,) if before else ()

@@ -155,9 +155,9 @@ def tune(
     Simulations take O(`replications` x `steps`) runs.
     """
     if not 0 < sla < 1:
-        raise ArgumentError(f"sla: expected a share between 0 and 1, got {sla!r}")
+        raise ArgumentError("sla", f"expected a share between 0 and 1, got {sla!r}")
     if not time_limit > 0:
-        raise ArgumentError(f"time_limit: expected a number of seconds greater than 0, got {time_limit!r}")
+        raise ArgumentError("time_limit", f"expected a number of seconds greater than 0, got {time_limit!r}")
     policy.refuse_without_threshold()
     search = _Search(cluster, policy, sla, until, steps, monotonic() + time_limit, replications, {
         "seed": seed, "observations": observations, "warmup": warmup, "workers": workers, "engine": engine,
@@ -220,7 +220,9 @@ class _Search:
         while True:
             if curve.fitted[0] > self.sla:
                 least = float(curve.thresholds[0])
-                raise ArgumentError(f"sla: no threshold tried meets {self.sla:g}, and none below {least:.3g} was tried")
+                raise ArgumentError(
+                    "sla", f"no threshold tried meets {self.sla:g}, and none below {least:.3g} was tried"
+                )
             allowed = difference_at(curve, None, self.sla, resamples=RESAMPLES)
             worlds = curve.used.shape[1]
             if allowed.half_width <= HALF_A_POINT:

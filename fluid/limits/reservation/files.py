@@ -77,7 +77,7 @@ def read_start(
             arrivals.insert(0, (0.0, model.workload * model.service))
     top.finish()
     if jobs is not None and not assignment:
-        raise InputError(f"{path}: assignment: missing, expected tables with configuration and fraction for the jobs")
+        raise InputError(path, "assignment", "missing, expected tables with configuration and fraction for the jobs")
     with naming(path, ("assignment", "jobs")):
         return (state_of(model, assignment, jobs) if assignment else None), arrivals
 

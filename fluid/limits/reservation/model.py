@@ -56,15 +56,17 @@ class Reservation:
     def __init__(self, instance: Instance) -> None:
         if len(instance.pools) > 1:
             raise InputError(
-                "server: expected one pool, as the fluid limit over several is not known; packproof solve gives "
-                "greedy's reward and the optimum over pools, and packproof simulate --policy dra simulates them"
+                "server",
+                "expected one pool, as the fluid limit over several is not known; packproof solve gives "
+                "greedy's reward and the optimum over pools, and packproof simulate --policy dra simulates them",
             )
         for t in instance.types:
             for name, value in (("workload", t.workload), ("service_rate", t.service_rate)):
                 if value > MOST or (value and value < 1 / MOST):
                     raise InputError(
-                        f"type {t.name}: {name}: expected a number from {1 / MOST:g} to {MOST:g}, which floats hold "
-                        f"beside the others, got {float(value):g}"
+                        f"type {t.name}",
+                        f"{name}: expected a number from {1 / MOST:g} to {MOST:g}, which floats hold "
+                        f"beside the others, got {float(value):g}",
                     )
         self.instance = instance
         self.service: Vector = np.array([float(t.service_rate) for t in instance.types])

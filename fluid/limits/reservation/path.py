@@ -16,7 +16,7 @@ from fluid.limits.reservation.draining import emptying_rates
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
 from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide
 from fluid.limits.reservation.segment import Segment, State
-from theory.errors import InputError
+from theory.errors import ArgumentError, InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
 
@@ -89,7 +89,7 @@ class FluidPath:
     def _segment(self, time: float) -> Segment:
         """Return the segment at a time; InputError for a time before 0 or beyond the end of the path."""
         if not 0 <= time <= self.until * (1 + ROUNDING):
-            raise InputError(f"time: expected from 0 to {self.until:g}, where the path ends, got {float(time):g}")
+            raise InputError("time", f"expected from 0 to {self.until:g}, where the path ends, got {float(time):g}")
         return next((s for s in self.segments if time < s.stop), self.segments[-1])
 
     def state(self, time: float) -> State:
@@ -219,7 +219,7 @@ def fluid_path(
     pieces = [(float(t), np.asarray(rate, dtype=float)) for t, rate in arrivals]
     pieces = pieces or [(0.0, model.workload * model.service)]
     if pieces[0][0] > 0 or any(later <= earlier for (earlier, _), (later, _) in pairwise(pieces)):
-        raise InputError("arrivals: expected increasing times, the first 0")
+        raise InputError("arrivals", "expected increasing times, the first 0")
     empty: Masses = {(0,) * model.types: 1.0}
     state = start if start is not None else (np.zeros(model.types), empty)
     return _path(model, until, state, pieces, rates, tolerance, 1.0)
@@ -280,9 +280,10 @@ def _followed(
         regimes, steps = regimes + 1, steps + segment.steps
         if time < end and (regimes >= MOST_REGIMES or steps >= MOST_STEPS):
             most = f"{MOST_REGIMES:,} regimes" if regimes >= MOST_REGIMES else f"{MOST_STEPS:,} steps of the integrator"
-            raise InputError(
-                f"--until: expected a time up to {time:.6g}, to which the fluid path takes {most}, the most that are "
-                f"followed, got {end:g}"
+            raise ArgumentError(
+                "until",
+                f"expected a time up to {time:.6g}, to which the fluid path takes {most}, the most that are "
+                f"followed, got {end:g}",
             )
         yield segment
 
@@ -323,7 +324,7 @@ def state_of(
     masses = {model.checked(k): float(fraction) for k, fraction in assignment.items()}
     total = sum(masses.values())
     if any(fraction < 0 for fraction in masses.values()) or total > 1 + TOLERANCE:
-        raise InputError("assignment: expected fractions of at least 0 that sum to at most 1")
+        raise InputError("assignment", "expected fractions of at least 0 that sum to at most 1")
     empty = (0,) * model.types
     masses[empty] = masses.get(empty, 0.0) + max(0.0, 1.0 - total)
     slots = model.slots_of(masses.items())
@@ -331,5 +332,5 @@ def state_of(
         return slots, masses
     present = np.asarray(jobs, dtype=float)
     if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
-        raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
+        raise InputError("jobs", f"expected {model.types} numbers, each at least 0 and at most the slots of its type")
     return np.minimum(present, slots), masses

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fluid.limits.reservation.draining import is_exact
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector
 from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide, occupancy, targets, velocities
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.instance import Configuration
 
 ABSOLUTE = 1e-2
@@ -151,9 +151,10 @@ class Segment:
             if self.steps >= most:
                 return
         if self.stop <= self.start:
-            raise InputError(
-                f"--until: expected a time up to {self.start:.6g}, from which the integrator of the fluid path cannot "
-                f"go on, got {horizon:g}"
+            raise ArgumentError(
+                "until",
+                f"expected a time up to {self.start:.6g}, from which the integrator of the fluid path cannot "
+                f"go on, got {horizon:g}",
             )
 
     def _grid(self, horizon: float) -> Iterator[tuple[float, float]]:

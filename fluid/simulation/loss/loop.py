@@ -63,12 +63,12 @@ def accumulate(measures: Measures, state: Common, b: int, length: float) -> None
 def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
     """Follow the moves that the policy has made, count them, and clear them."""
     if not jobs.moves_jobs:
-        raise PolicyError("refresh: expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
+        raise PolicyError("refresh", "expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
         job_type, source, target = wide(state.moves[row, 0]), wide(state.moves[row, 1]), wide(state.moves[row, 2])
         if source < 0:
-            raise PolicyError("refresh: expected moves and stops only, in a loss system no job waits to start")
+            raise PolicyError("refresh", "expected moves and stops only, in a loss system no job waits to start")
         transfer(jobs, job_type, source, target)
         if target < 0:
             measures.preempted[b, job_type] += 1

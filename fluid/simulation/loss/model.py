@@ -130,7 +130,7 @@ def check_totals(state: State, jobs: Any, measures: Measures) -> None:
     """Check the jobs in service after an event; stands for `fluid.simulation.loop.observe`."""
     for j in range(len(state.totals)):
         if state.totals[j] != measures.inside[WAITING, j] + measures.inside[SERVED, j] or state.slots[j] < 0:
-            raise PolicyError("refresh: has left totals other than the jobs in service, or slots below 0")
+            raise PolicyError("refresh", "has left totals other than the jobs in service, or slots below 0")
 
 
 class LossGuard(TypedGuard):

@@ -206,7 +206,7 @@ def carry_out(state: QueueCommon, jobs: Jobs, measures: Measures) -> None:
     for row in range(state.done[MOVES]):
         job_type, source, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
         if source != OUTSIDE or server < 0:
-            raise PolicyError("queue models: expected moves from outside to a server only")
+            raise PolicyError("queue models", "expected moves from outside to a server only")
         arrival, work = leave(jobs.lines, job_type)
         begin(measures, jobs.ends, len(state.totals), job_type, server, measures.now[0] - arrival, work)
     state.done[MOVES] = 0

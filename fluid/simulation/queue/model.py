@@ -119,14 +119,14 @@ def check_queue(state: Any, jobs: Jobs, measures: Measures) -> None:
     """Check the jobs and the clocks after an event; stands for `fluid.simulation.loop.observe`."""
     for j in range(len(state.waiting)):
         if measures.inside[WAITING, j] < 0:
-            raise PolicyError("refresh: has started a job of a type of which none waits")
+            raise PolicyError("refresh", "has started a job of a type of which none waits")
         if state.waiting[j] != measures.inside[WAITING, j]:
-            raise PolicyError("refresh: has left waiting other than the jobs that wait")
+            raise PolicyError("refresh", "has left waiting other than the jobs that wait")
         if state.totals[j] != measures.inside[SERVED, j]:
-            raise PolicyError("refresh: has left totals other than the jobs in service")
+            raise PolicyError("refresh", "has left totals other than the jobs in service")
     for k in range(len(state.clocks)):
         if not 0.0 <= state.clocks[k] < np.inf:
-            raise PolicyError("refresh: has left a clock without a rate of at least 0")
+            raise PolicyError("refresh", "has left a clock without a rate of at least 0")
 
 
 class QueueGuard(TypedGuard):

@@ -126,16 +126,16 @@ class SlottedScenario(Scenario):
         self.refuse_sizes()
         services = self.service if isinstance(self.service, tuple) else (self.service,)
         if not all(0 < mu <= 1 for mu in services):
-            raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")
+            raise InputError("service_rate", f"expected more than 0 and at most 1 a slot, got {min(services)}")
         if self.rate < 0 or (self.bernoulli and self.rate > 1):
             raise InputError(
-                "simulation.arrivals: expected a rate of at least 0 jobs a slot (bernoulli: at most 1), got "
-                f"{self.rate:.6g}"
+                "simulation.arrivals",
+                f"expected a rate of at least 0 jobs a slot (bernoulli: at most 1), got {self.rate:.6g}",
             )
         if self.jobs is None:
             if self.rate > CROWD:
                 raise TooLargeError(
-                    f"type: {self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}: see workload"
+                    "type", f"{self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}: see workload"
                 )
             refuse_endless(self.rate * self.until)
 
@@ -252,17 +252,19 @@ def slotted_scenario(
     spaces = [pool.space for pool in instance.pools]
     if len(spaces) > 1 or not isinstance(spaces[0], Additive) or len(spaces[0].capacity) > 1:
         raise InputError(
-            "server: expected one kind of server with one resource for a slotted policy; nonpreemptive, "
-            "max-weight-local and randomized-sampling take several pools and resources"
+            "server",
+            "expected one kind of server with one resource for a slotted policy; nonpreemptive, "
+            "max-weight-local and randomized-sampling take several pools and resources",
         )
     for t in instance.types:
         if t.service_rate > 1:
             raise InputError(
-                f"type {t.name}: service_rate: expected the probability that a job ends in a slot, at most 1, got "
-                f"{text(t.service_rate)}"
+                f"type {t.name}",
+                "service_rate: expected the probability that a job ends in a slot, at most 1, got "
+                f"{text(t.service_rate)}",
             )
         if how.get("fixed") and (1 / t.service_rate).denominator > 1:
-            raise InputError(f"type {t.name}: service_rate: {whole_service(t.service_rate)}")
+            raise InputError(f"type {t.name}", f"service_rate: {whole_service(t.service_rate)}")
     size = [row[0] for row in spaces[0].demands]
     order = sorted(range(len(size)), key=lambda j: size[j])
     types = [instance.types[j] for j in order]
@@ -298,7 +300,7 @@ def check_waiting(state: Any, jobs: Jobs, measures: Measures) -> None:
     for g in range(measures.inside.shape[1]):
         waiting += measures.inside[0, g]
     if state.counters[WAITING] != waiting:
-        raise PolicyError("refresh: has left counters[WAITING] other than the jobs that wait")
+        raise PolicyError("refresh", "has left counters[WAITING] other than the jobs that wait")
 
 
 @step

@@ -70,7 +70,7 @@ def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | in
     unit = Fraction(1, lcm(*(Fraction(s).denominator for s in (*order, capacity))))
     weights = np.array([float(sizes[s]) for s in order])
     if not order or order[0] <= 0 or order[-1] > capacity or (weights < 0).any() or not weights.any():
-        raise InputError("sizes: expected sizes from more than 0 to the capacity with nonnegative probabilities")
+        raise InputError("sizes", "expected sizes from more than 0 to the capacity with nonnegative probabilities")
     return SizeLaw(np.array([int(s / unit) for s in order]), int(capacity / unit), weights / weights.sum())
 
 
@@ -82,7 +82,7 @@ def uniform(low: Fraction, high: Fraction, grid: Fraction = GRID) -> SizeLaw:
     (800001, 0.5)
     """
     if not 0 < low <= high <= 1 or grid <= 0 or any((x / grid).denominator != 1 for x in (low, high, Fraction(1))):
-        raise InputError(f"sizes: expected 0 < low <= high <= 1 in steps of {grid}, got {low}, {high}")
+        raise InputError("sizes", f"expected 0 < low <= high <= 1 in steps of {grid}, got {low}, {high}")
     return SizeLaw(np.arange(int(low / grid), int(high / grid) + 1), int(1 / grid), np.zeros(0))
 
 
@@ -118,14 +118,14 @@ def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:
     steps = [_number_of_steps(piece, grid) for piece in law.pieces]
     atoms = [size for size, _ in law.atoms]
     if len(atoms) + sum(steps) + len(steps) > CLASSES:
-        raise TooLargeError(f"sizes: expected at most {CLASSES:,} sizes: draw the pieces from a coarser grid")
+        raise TooLargeError("sizes", f"expected at most {CLASSES:,} sizes: draw the pieces from a coarser grid")
     lengths = [(piece.upper - piece.lower) / n for piece, n in zip(law.pieces, steps, strict=True)]
     below = [x.denominator for x in (*atoms, *(piece.lower for piece in law.pieces), *lengths)]
     capacity = 1
     for denominator in set(below):
         capacity = lcm(capacity, denominator)
         if capacity > FINEST:
-            raise TooLargeError(f"sizes: expected sizes in a common unit of at least 1/{FINEST:,}: round them")
+            raise TooLargeError("sizes", f"expected sizes in a common unit of at least 1/{FINEST:,}: round them")
     sizes = [np.array([int(size * capacity) for size in atoms], np.int64)]
     weights = [np.array([float(p) for _, p in law.atoms])]
     for piece, n, length in zip(law.pieces, steps, lengths, strict=True):

@@ -125,14 +125,14 @@ class SlottedSetting:
     def __post_init__(self) -> None:
         """Refuse sizes that are not in order or do not fit."""
         if self.servers < 1:
-            raise InputError(f"servers: expected at least 1, got {self.servers}")
+            raise InputError("servers", f"expected at least 1, got {self.servers}")
         if (
             len(self.sizes) == 0
             or self.sizes[0] < 1
             or self.sizes[-1] > self.capacity
             or (self.sizes[1:] < self.sizes[:-1]).any()
         ):
-            raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
+            raise InputError("sizes", f"expected whole numbers from 1 to the capacity {self.capacity}, in order")
 
 
 def shared(
@@ -373,7 +373,7 @@ def _queue_up(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, j
 def _step_out(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, at: int) -> None:
     """Remove the first place of a virtual queue, which must be that of the job."""
     if fronts[queue, FIRST] != at:
-        raise PolicyError("begin: expected the job that came first to its virtual queue")
+        raise PolicyError("begin", "expected the job that came first to its virtual queue")
     fronts[queue, FIRST] = order[at, BEHIND]
     if order[at, BEHIND] < 0:
         fronts[queue, LAST] = -1
@@ -383,16 +383,16 @@ def _step_out(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, a
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
     if job_class < 0 or server < 0:  # numbers beyond the last one are refused as indices
-        raise PolicyError("begin: expected a class and a server")
+        raise PolicyError("begin", "expected a class and a server")
     line = state.lines
     at, size, free = line[job_class, FIRST], class_size(state, job_class), state.free[server]
     row = state.done[MOVES]
     if at < 0:
-        raise PolicyError("begin: expected a job that waits")
+        raise PolicyError("begin", "expected a job that waits")
     if size > free:
-        raise PolicyError("begin: expected a server with room for the job")
+        raise PolicyError("begin", "expected a server with room for the job")
     if row == len(state.moves):
-        raise PolicyError("begin: expected room for the move: refresh returns True where it needs another call")
+        raise PolicyError("begin", "expected room for the move: refresh returns True where it needs another call")
     line[job_class, COUNT] -= 1
     behind = state.after[at] if line[job_class, COUNT] > 0 else -1  # most lines of many classes are one job long
     line[job_class, FIRST] = behind

@@ -123,7 +123,7 @@ def new_open_servers(servers: int, residual: int) -> tuple[NDArray[np.int64], ND
     bits = servers.bit_length()
     if residual.bit_length() + bits > 62:
         raise TooLargeError(
-            f"servers: expected {servers:,} servers of fewer than {2 ** (62 - bits):,} units, got {residual:,}"
+            "servers", f"expected {servers:,} servers of fewer than {2 ** (62 - bits):,} units, got {residual:,}"
         )
     numbers = np.arange(servers)
     return (residual << bits) + numbers, numbers, np.full(1, servers)

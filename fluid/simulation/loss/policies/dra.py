@@ -73,7 +73,7 @@ from fluid.simulation.state import (
 )
 from fluid.simulation.structures.bitset import empty_sets, least
 from theory.compiled import routine, step
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentTooLargeError, InputError
 from theory.exact.knapsack import max_reward
 from theory.files.record import Expected, Range
 from theory.instance import Configuration, Instance
@@ -328,7 +328,9 @@ def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     """Make the arrays of a reservation state before CRA has run, and the configuration of each server: its jobs."""
     types, pools = len(setting.instance.types), len(setting.pool_sizes)
     if types > TYPES:
-        raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
+        raise ArgumentTooLargeError(
+            "policy", f"dynamic reservation takes at most {TYPES} types, got {types:,}: join types"
+        )
     options = options_of(ReservationOptions, setting.options, setting.instance.names)
     period = floor(at_servers(options.period, "period", setting.servers, least=1))
     base = common(setting, resources=False)
@@ -411,7 +413,7 @@ def _estimated_jobs(setting: Setting, estimate: Mapping[str, Fraction] | None) -
         return np.full(len(names), -1, np.int64)
     jobs = [setting.servers * estimate[name] for name in names]
     if not all(number < 2**31 for number in jobs):
-        raise InputError("simulation.estimate: expected jobs per server that are less than 2^31 in all")
+        raise InputError("simulation.estimate", "expected jobs per server that are less than 2^31 in all")
     return np.array([ceil(number) for number in jobs], np.int64)
 
 

@@ -34,7 +34,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, over_servers, state_type, stop
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.compiled import step
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.files.record import Expected, Range
 from theory.instance import Additive
 from theory.numbers import to_integers
@@ -71,9 +71,9 @@ def prepare(setting: Setting) -> Any:
     """
     instance = setting.instance
     if len(instance.pools) > 1:
-        raise InputError(
-            f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}; "
-            "--policy dra takes several, without preemption"
+        raise ArgumentError(
+            "policy dra-preemption",
+            f"expected one pool of servers, got {len(instance.pools)}; --policy dra takes several, without preemption",
         )
     fields = reservation_arrays(setting)
     ids = fields.pop("ids")
@@ -81,7 +81,7 @@ def prepare(setting: Setting) -> Any:
     priority = np.array([options.priority[name] for name in instance.names], np.int64)
     space = instance.pools[0].space
     if not isinstance(space, Additive):
-        raise InputError("--policy dra-preemption: expected a server with capacity, whose types have sizes")
+        raise ArgumentError("policy dra-preemption", "expected a server with capacity, whose types have sizes")
     # sizes max_r d_jr / c_r as multiples of one unit
     sizes, _ = to_integers(
         [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True) if c) for row in space.demands]

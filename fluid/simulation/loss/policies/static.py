@@ -50,8 +50,9 @@ def prepare(setting: Setting) -> Any:
     if (vacant < 0).any():
         server = int(np.flatnonzero((vacant < 0).any(axis=1))[0])
         raise InputError(
-            f"simulation.initial: server {server + 1} holds {named_jobs(setting, base['counts'][server])}, expected "
-            f"at most its reserved slots under static reservation, {named_jobs(setting, reserved[server])}"
+            "simulation.initial",
+            f"server {server + 1} holds {named_jobs(setting, base['counts'][server])}, expected "
+            f"at most its reserved slots under static reservation, {named_jobs(setting, reserved[server])}",
         )
     # type j is an Erlang loss system of its own, with sum_l k_j(l) circuits
     base["slots"] = reserved.sum(axis=0, dtype=np.int64)

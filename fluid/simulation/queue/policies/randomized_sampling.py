@@ -22,7 +22,7 @@ from fluid.simulation.options import options_of
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, over_servers, queue_fields, start, state_type
 from theory.compiled import step
-from theory.errors import InputError
+from theory.errors import ArgumentError
 from theory.files.record import Range
 from theory.instance import Additive
 
@@ -52,7 +52,7 @@ def prepare(setting: Setting) -> Any:
     options = options_of(TokenOptions, setting.options)
     spaces = [pool.space for pool in setting.instance.pools]
     if not all(isinstance(space, Additive) for space in spaces):
-        raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
+        raise ArgumentError("policy randomized-sampling", "expected servers with capacities, these list configurations")
     services = np.array([float(t.service_rate) for t in setting.instance.types])
     types = len(services)
     most = max(

@@ -28,7 +28,7 @@ from fluid.simulation.slotted.state import (
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.searches import first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
-from theory.errors import TooLargeError
+from theory.errors import ArgumentTooLargeError, TooLargeError
 from theory.exact.knapsack import maximal
 from theory.instance import Additive
 
@@ -44,15 +44,15 @@ def prepare(setting: SlottedSetting) -> Any:
     """Make the state of MaxWeight; too many configurations to search at every event are refused."""
     classes = len(setting.sizes)
     if classes > MOST_SIZES:
-        raise TooLargeError(
-            f"--policy max-weight: expected at most {MOST_SIZES} sizes, got {classes:,}; use vqs-bf or bf-js"
+        raise ArgumentTooLargeError(
+            "policy max-weight", f"expected at most {MOST_SIZES} sizes, got {classes:,}; use vqs-bf or bf-js"
         )
     # a maximal configuration has at least the weight of those below it, as queues are not negative
     demands = tuple((int(size),) for size in setting.sizes)
     try:
         table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
     except TooLargeError as error:
-        raise TooLargeError(f"--policy max-weight: {error}; use vqs-bf or bf-js") from None
+        raise ArgumentTooLargeError("policy max-weight", f"{error}; use vqs-bf or bf-js") from error
     return WeightState(
         **shared(setting),
         table=np.ascontiguousarray(table[::-1].T, np.int64),

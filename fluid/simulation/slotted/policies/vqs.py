@@ -249,7 +249,7 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
     [3, 3, 3, 3, 2, 2, 1, 0, 0]
     """
     if levels < 2:
-        raise InputError(f"simulation.partition: expected J of at least 2, got {levels}")
+        raise InputError("simulation.partition", f"expected J of at least 2, got {levels}")
     # (18): the upper ends of I_0, I_1, I_2, ... decrease: 1, 2/3, 1/2, 1/3, ...
     ends = [Fraction(capacity, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
     upto = np.searchsorted(sizes, [floor(end) for end in reversed(ends[1:])], side="right")
