@@ -112,10 +112,10 @@ def limited(seconds: float) -> Iterator[None]:
     try:
         with limited_memory(), limited_time(seconds):
             yield
-    except MemoryError:
+    except MemoryError as error:
         raise Unreadable(
             f"not decided within the memory that is allowed, at most {MEMORY // 10**6:,} MB, which does not refute it"
-        ) from None
+        ) from error
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def plan(
         if log is None:
             planned, own = _log_alone(Path(types), server, warmup, price, drop_open=drop_open, strict=strict)
         elif price:
-            raise InputError("--price: expected no prices beside TYPES, which may have a column of prices")
+            raise InputError("--price", "expected no prices beside TYPES, which may have a column of prices")
         else:
             planned, own = _log(types, log, server, warmup, drop_open=drop_open, strict=strict), None
         opened = None if store is None else stack.enter_context(Store(store))
@@ -262,7 +262,7 @@ def _prices(option: str, capacity: Mapping[str, Fraction]) -> dict[str, Fraction
     stated = named_values("--price", option.split(","), "cpu=NUMBER,memory=NUMBER", got=option[:60])
     strange = next((name for name in stated if name not in capacity), None)
     if strange is not None:
-        raise InputError(f"--price: {strange[:60]}: expected a resource that is planned, {listed(capacity)}")
+        raise InputError("--price", f"{strange[:60]}: expected a resource that is planned, {listed(capacity)}")
     return {name: read_number(f"--price: {name}", value) for name, value in stated.items()}
 
 
@@ -273,7 +273,7 @@ def _reward(demand: Mapping[str, str], prices: Mapping[str, Fraction]) -> dict[s
     reward = sum((Fraction(demand.get(name, "0")) * price for name, price in prices.items()), Fraction(0))
     if not reward:
         shown = ", ".join(f"{name} = {amount}" for name, amount in demand.items())
-        raise InputError(f"--price: expected a price of a resource that each task asks for, one asks {shown} alone")
+        raise InputError("--price", f"expected a price of a resource that each task asks for, one asks {shown} alone")
     return {"reward": text(reward)}
 
 

@@ -20,7 +20,6 @@ from bounds.cli.options import (
     read_number,
     read_with_trace,
 )
-from theory.errors import InputError
 
 if TYPE_CHECKING:
     from theory.instance import Instance
@@ -122,8 +121,6 @@ def approximately(options: Approximately) -> None:
 
     assert options.epsilon is not None
     epsilon = read_number("--epsilon", options.epsilon)
-    if not 0 < epsilon <= 1:
-        raise InputError(f"--epsilon: expected a number above 0 and at most 1, got {options.epsilon}")
     show(approximate_answer(solve_approximately(_read(options), epsilon)), as_json=options.as_json)
 
 

@@ -71,7 +71,7 @@ def quantity(cell: str) -> Fraction:
     """
     parts = _QUANTITY.fullmatch(cell)
     if parts is None:
-        raise ValueError(f"expected a quantity such as 500m or 2Gi, got {cell[:40]!r}")
+        raise InputError(f"expected a quantity such as 500m or 2Gi, got {cell[:40]!r}")
     number = Fraction(parts[1]) * (Fraction(10) ** int(parts[2]) if parts[2] else 1)
     return number * SUFFIXES[parts[3] or ""]
 

@@ -23,6 +23,7 @@ from fluid.traces import slurm
 from fluid.traces.mapped import KNOWN as NO_RESOURCES
 from fluid.traces.mapped import Columns, specified, trace_of
 from fluid.traces.model import Outcome, ReadColumn, Trace
+from theory.errors import InputError
 from theory.files.formats import records
 from theory.files.table import Block, Table, opened
 from theory.numbers import many, text
@@ -313,7 +314,7 @@ class _Maker:
                     value = known[cells_of_row] = one.read(*cells_of_row)
                 except (ValueError, KeyError, ZeroDivisionError) as error:
                     shown = " and ".join(map(repr, cells_of_row))[:80]
-                    words = str(error) if isinstance(error, ValueError) and str(error).startswith("expected") else ""
+                    words = error.problem if isinstance(error, InputError) else ""
                     self.table.fail(lines[i], one.of[0], words or f"expected {one.name}, got {shown}")
             values.append(value)
         return values

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
+from theory.errors import InputError
 from theory.numbers import many, text
 
 GIB = {"": Fraction(1, 1024), "K": Fraction(1, 2**20), "M": Fraction(1, 1024), "G": Fraction(1), "T": Fraction(1024)}
@@ -43,7 +44,7 @@ def seconds(cell: str) -> str:
     if parts is None:
         if cell.lower() in ("", "unknown", "invalid"):
             return ""
-        raise ValueError(f"expected [days-]hours:minutes:seconds, got {cell[:40]!r}")
+        raise InputError(f"expected [days-]hours:minutes:seconds, got {cell[:40]!r}")
     days, hours, minutes = (int(part or 0) for part in parts.groups()[:3])
     return text(((days * 24 + hours) * 60 + minutes) * 60 + Fraction(parts[4]))
 
@@ -58,7 +59,7 @@ def outcome(cell: str) -> str:
     """Return how a job ended, by its state."""
     word = state(cell)
     if word not in OUTCOMES:
-        raise ValueError(f"expected a state of Slurm ({', '.join(OUTCOMES)}), got {cell[:40]!r}")
+        raise InputError(f"expected a state of Slurm ({', '.join(OUTCOMES)}), got {cell[:40]!r}")
     return OUTCOMES[word]
 
 
@@ -71,7 +72,7 @@ def _amount(cell: str) -> Fraction:
     """Read memory in GiB."""
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)B?", cell, re.ASCII)
     if parts is None:
-        raise ValueError(f"expected memory such as 16G or 4000M, got {cell[:40]!r}")
+        raise InputError(f"expected memory such as 16G or 4000M, got {cell[:40]!r}")
     return Fraction(parts[1]) * GIB[parts[2]]
 
 
@@ -79,13 +80,13 @@ def _parts(cell: str) -> dict[str, str]:
     """Return the resources of a list such as ``cpu=4,gres/gpu=1,mem=16G,node=1``."""
     pairs = [part.partition("=") for part in cell.split(",") if part]
     if not all(sign and value for _, sign, value in pairs):
-        raise ValueError(f"expected trackable resources such as cpu=4,mem=16G,node=1, got {cell[:60]!r}")
+        raise InputError(f"expected trackable resources such as cpu=4,mem=16G,node=1, got {cell[:60]!r}")
     return {name: value for name, _, value in pairs}
 
 
 def _count(name: str, cell: str) -> Fraction:
     if not re.fullmatch(r"\d+(\.\d+)?", cell, re.ASCII):
-        raise ValueError(f"expected a number for {name}, got {cell[:40]!r}")
+        raise InputError(f"expected a number for {name}, got {cell[:40]!r}")
     return Fraction(cell)
 
 
@@ -146,7 +147,7 @@ def memory(cell: str, cores: str = "", number: str = "1") -> str:
     if of == "n":
         return text(amount)
     if of == "c" and not cores:
-        raise ValueError(f"expected ReqCPUS beside memory for each core, got {cell[:40]!r} alone")
+        raise InputError(f"expected ReqCPUS beside memory for each core, got {cell[:40]!r} alone")
     each = amount * Fraction(cores) if of == "c" else amount
     return text(each / Fraction(nodes(number)))
 

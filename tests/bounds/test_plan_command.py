@@ -67,6 +67,7 @@ def test_the_answer_is_that_of_the_single_commands(tmp_path: Path, capsys: pytes
         assert int(top) / int(bottom or 1) * servers == pytest.approx(row["jobs"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(PLAN, capsys)
     assert re.match(

@@ -101,7 +101,7 @@ REFUSED = {
     "examples/fine_units.toml --oracle fptas": "--epsilon: missing",
     "examples/fine_units.toml --oracle fptas --epsilon 0": "--epsilon: expected a number above 0 and at most 1, got 0",
     "examples/fine_units.toml --oracle fptas --epsilon x": "--epsilon: expected a number, got 'x'",
-    "examples/fine_units.toml --oracle fptas --epsilon 0.00001": "epsilon: 40,",
+    "examples/fine_units.toml --oracle fptas --epsilon 0.00001": "--epsilon: 40,",
     "examples/fine_units.toml --oracle best": "--oracle: expected one of exact, fptas, got 'best'",
     "examples/fine_units.toml --epsilon 0.1": "--epsilon: has no meaning with --oracle exact",
     "examples/fine_units.toml --oracle fptas --epsilon 0.1 --plot x.png": "--plot: has no meaning with --oracle fptas",

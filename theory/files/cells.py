@@ -182,8 +182,8 @@ def _date_of_country(cell: str, written: str) -> datetime:
     micro = int((parts[8] or "").ljust(6, "0"))
     try:
         return datetime(year, month, day, hour, int(parts[6] or 0), int(parts[7] or 0), micro, UTC)
-    except ValueError:
-        raise ValueError(expected) from None
+    except ValueError as error:
+        raise ValueError(expected) from error
 
 
 def moment(text: str, unit: Fraction = Fraction(1), written: str = "") -> tuple[int, str]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.compiled import kernel
-from theory.errors import InputError, TooLargeError
+from theory.errors import ArgumentError, ArgumentTooLargeError, InputError, TooLargeError
 from theory.exact.knapsack.configurations import reduced
 from theory.exact.knapsack.greatest import widened
 from theory.greedy.assignment import GreedyAssignment, MaxRewards, global_greedy
@@ -108,7 +108,7 @@ def solve_approximately(instance: Instance, epsilon: Fraction) -> ApproximateSol
     ('5/3', '7600/10201')
     """
     if not 0 < epsilon <= 1:
-        raise InputError(f"epsilon: expected a number above 0 and at most 1, got {epsilon}")
+        raise ArgumentError("epsilon", f"expected a number above 0 and at most 1, got {epsilon}")
     for pool in instance.pools:
         _on_one_resource(pool.space, pool.name)
 
@@ -169,7 +169,7 @@ def _best(capacity: int, sizes: Sequence[int], worth: Sequence[Fraction], delta:
     levels = int(most / unit) + 1
     if levels * len(worth) > TABLE_LIMIT:
         cells = f"{levels:,} levels of the reward for {len(worth)} types"
-        raise TooLargeError(f"epsilon: {cells} are more than {TABLE_LIMIT:,} cells: use a larger epsilon")
+        raise ArgumentTooLargeError("epsilon", f"{cells} are more than {TABLE_LIMIT:,} cells: use a larger epsilon")
     rounded = np.array([int(worth[i] / unit) for i in large], np.int64)
     size_of, last = least_sizes(levels, capacity, rounded, np.array([sizes[i] for i in large], np.int64))
     slots = [0] * len(worth)
