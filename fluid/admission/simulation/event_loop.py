@@ -100,7 +100,7 @@ def refresh_by_kinds(
 ) -> None:  # fmt: skip
     """Compute the part of a deployment of one of the known kinds, each weighed by its posterior probability."""
     k, m = tenants.deaths[d], tenants.scale_outs[d]
-    weights = view.nodes[3]
+    weights = view.weights
     best = -1e300
     for i in range(len(view.kinds)):
         mu, rate, shut = view.kinds[i, 1], view.kinds[i, 2], view.kinds[i, 3]

@@ -11,14 +11,14 @@ Many times to look ahead, such as the 2,663 that the paper prints, are interpola
 and second moment of a part are mixtures of exp(-x t); as a function of s = log t each exp(-x e^s) has a fourth
 derivative of at most 1.4, whatever x is, so between knots h apart it is off by at most 1.4 x 3/128 h^4, 3e-5 here.
 
-A belief lives on nodes of log mu that are multiples of a fixed step; its spacing, a power of two of that step, follows
-the width of the belief. Horizons that are whole steps apart then need values of exp(-mu t) from one table only.
+A belief lives on nodes of log mu that are multiples of a fixed step (`fluid.admission.law.quadrature`). Horizons
+that are whole steps apart then need values of exp(-mu t) from one table only.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, log, pi
+from math import ceil, exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -26,20 +26,14 @@ from numpy.typing import NDArray
 
 from fluid.admission.choices import Moments
 from fluid.admission.law.absorption import cubic_weights
-from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import AdmissionCluster, Priors
 from fluid.admission.law.moments import composed_size, sizes_at, some_left
+from fluid.admission.law.quadrature import FINE, Density, Grid, find_nodes, new_grid
 from fluid.admission.law.thresholds import needed_over
 from theory.compiled import routine, step
 
-FINE = log(2) / 128
-"""Step of log mu, and of the table."""
-
 DEPTH = 12.0
 """Nodes of simulated beliefs are where the density of log mu is above exp(-12) of its largest value."""
-
-NODES = 4096
-"""Most nodes of a belief."""
 
 EXACT, PLUG_IN, PAPER = range(3)
 """Exact belief and exact moments of M (O + N); plug-in belief and the same moments; plug-in and composed moments."""
@@ -80,7 +74,6 @@ class Outlook(NamedTuple):
     kappa: float
     delta: float
     tolerance: float
-    depth: float  # nodes of beliefs are where the density of log mu is above exp(-depth) of its largest value
     capacity: float
     moments: int  # EXACT, PLUG_IN or PAPER
     knowledge: int  # PRIORS, LABELLED or HIDDEN
@@ -92,8 +85,8 @@ class Outlook(NamedTuple):
     variance: NDArray[np.float64]
     total_mean: NDArray[np.float64]  # [H]
     total_variance: NDArray[np.float64]
-    nodes: NDArray[np.float64]  # [4, NODES]: mu, weight and mu^kappa of the nodes of one belief; weights of kinds
-    steps: NDArray[np.int64]  # [NODES]: places of the nodes, in steps of log mu
+    grid: Grid  # nodes of one belief, in steps of the table
+    weights: NDArray[np.float64]  # [K]: of kinds, in one belief
     sums: NDArray[np.float64]  # [8, H]: averages of the paper's constituents; `ahead` where there is no table
     # [3, T]: mean and variance of all cores, and mean of the arrival's, at the times to look ahead
     seen: NDArray[np.float64]
@@ -165,7 +158,6 @@ def new_outlook(
         kappa=kappa,
         delta=delta,
         tolerance=float(tolerance),
-        depth=depth,
         capacity=float(cluster.capacity),
         moments=MOMENTS.index(moments),
         knowledge=knowledge,
@@ -175,8 +167,8 @@ def new_outlook(
         variance=np.zeros((places + 1, H)),
         total_mean=np.zeros(H),
         total_variance=np.zeros(H),
-        nodes=np.zeros((4, NODES)),
-        steps=np.zeros(NODES, np.int64),
+        grid=new_grid(depth, step=FINE),
+        weights=np.zeros(len(kinds)),
         sums=np.zeros((8, H)),
         seen=np.zeros((3, len(times))),
     )
@@ -196,73 +188,16 @@ def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float6
     H = len(view.horizons)
     if view.is_tabled:
         rows, columns = view.gone.shape
-        at = view.steps[j] + view.offset - LOWEST
+        at = view.grid.places[j] + view.offset - LOWEST
         row, first = at % rows, at // rows + H
         if 0 <= first <= columns - H:
             return view.gone[row, first : first + H], view.shut[row, first : first + H]
-    mu = view.nodes[0, j]
+    mu = view.grid.nodes[0, j]
     gone, shut = view.sums[6], view.sums[7]
     for n in range(H):
         x = mu * view.horizons[n]
         gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.delta * x)
     return gone, shut
-
-
-@step
-def find_nodes(
-    view: Outlook, power: float, rate: float, shape: float, base: float, alive: float, start: float
-) -> tuple[int, float]:
-    """Write nodes and weights of the density ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape`` of log mu.
-
-    Returns the number of nodes, and the place of the peak.
-    """
-    kappa = view.kappa
-    s = start
-    curvature = 1.0
-    for _ in range(60):  # Newton's method on a concave function, with steps of at most 2
-        slope, curvature = slope_and_curvature(s, power, rate, shape, base, alive, kappa)
-        move = slope / curvature if curvature > 1e-12 else (2.0 if slope > 0 else -2.0)
-        move = min(2.0, max(-2.0, move))
-        s += move
-        if abs(move) < 1e-3:
-            break
-    # near the peak the density is normal of deviation curvature^(-1/2): nodes are at most 0.7 of it apart; the right
-    # tail exp(-rate e^s) is analytic for |Im s| < pi / 2, so nodes h apart are off by exp(-pi^2 / h)
-    stride = 1
-    width = min(0.7 / curvature**0.5, pi * pi / view.depth)
-    while stride < 128 and 2 * stride * FINE <= width:
-        stride *= 2
-    middle = round(s / FINE / stride) * stride
-    top = log_density(middle * FINE, power, rate, shape, base, alive, kappa)
-    # from the peak downwards, then upwards, until the density falls below exp(-depth) of its largest value. Moments of
-    # mu^kappa with kappa < 0 reach further down: there the density falls by mu^power, its second moment by
-    # mu^(power + 2 kappa), or where that is infinite, its first by mu^(power + kappa)
-    count = 0
-    total = 0.0
-    depth = view.depth
-    if kappa < 0.0 and alive == 0.0 and power + kappa > 0.0:
-        least = power + 2.0 * kappa if power + 2.0 * kappa > 0.0 else power + kappa
-        depth *= min(50.0, power / least)
-    for side in range(2):
-        if side == 1:
-            depth = view.depth
-        place = middle if side == 0 else middle + stride
-        while count < len(view.steps):
-            at = place * FINE
-            level = log_density(at, power, rate, shape, base, alive, kappa) - top
-            # beyond what the density asks for, squares of mu^(kappa - 1) stay within floats
-            is_over = level < -depth or at * (1.0 - kappa) < -340.0
-            if level < -view.depth and is_over and place != middle:
-                break
-            weight = exp(level)
-            view.steps[count] = place
-            view.nodes[0, count], view.nodes[1, count], view.nodes[2, count] = exp(at), weight, exp(kappa * at)
-            total += weight
-            count += 1
-            place += -stride if side == 0 else stride
-    for j in range(count):
-        view.nodes[1, j] /= total
-    return count, s
 
 
 @step
@@ -299,7 +234,7 @@ def fill_joint(
         mean[n] = 0.0
         variance[n] = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         rate = base + mu_kappa * alive
         # E[lambda | mu] = shape / rate and E[lambda^2 | mu] = shape (shape + 1) / rate^2
         ratio = mu_kappa / mu / rate
@@ -323,7 +258,7 @@ def fill_paper(
     power = 0.0
     power_square = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         power += weight * mu_kappa
         power_square += weight * mu_kappa * mu_kappa
         grow = mu_kappa / mu
@@ -387,13 +322,14 @@ def fill_by_priors(
     # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
     s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
     if view.moments == EXACT:
-        power, rate = power + view.kappa * asked, rate + view.delta * age
-        count, peak = find_nodes(view, power, rate, shape, base, age, start)
+        of = Density(power + view.kappa * asked, rate + view.delta * age, shape, base, age, view.kappa)
     else:
-        count, peak = find_nodes(view, power, rate, 0.0, 1.0, 0.0, start)
+        of = Density(power, rate, 0.0, 1.0, 0.0, view.kappa)
+    count, peak, _ = find_nodes(of, start, view.grid)
+    if view.moments != EXACT:
         mu_kappa = 0.0
         for j in range(count):
-            mu_kappa += view.nodes[1, j] * view.nodes[2, j]
+            mu_kappa += view.grid.nodes[1, j] * view.grid.nodes[2, j]
         base += age * mu_kappa  # the plug-in: mu^kappa by its mean
         age = 0.0
     mean_mu = 0.0
@@ -401,7 +337,7 @@ def fill_by_priors(
     mean_rate = 0.0
     square_rate = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         grow = shape * mu_kappa / (base + age * mu_kappa)
         mean_mu += weight * mu
         square_mu += weight * mu * mu
