@@ -35,14 +35,12 @@ from theory.compiled import routine, step
 DEPTH = 12.0
 """Nodes of simulated beliefs are where the density of log mu is above exp(-12) of its largest value."""
 
-EXACT, PLUG_IN, PAPER = range(3)
-"""Exact belief and exact moments of M (O + N); plug-in belief and the same moments; plug-in and composed moments."""
+EXACT, PLUG_IN, PAPER, LABELLED, HIDDEN = range(5)
+"""What is believed of deployments. Under priors: exact belief and exact moments of M (O + N); plug-in belief and the
+same moments; plug-in and composed moments. Of known kinds: which deployment is of which; or no more than the kinds."""
 
 MOMENTS = tuple(name.value for name in Moments)
-"""Their names."""
-
-PRIORS, LABELLED, HIDDEN = range(3)
-"""What is known of deployments: priors of their parameters; their kinds; the kinds that there are, but not whose."""
+"""Names of the first three."""
 
 REFRESHED, SINCE_SUMMED = range(2)
 """Entries of `Outlook.counts`: parts refreshed, and arrivals since the sums were last added up anew."""
@@ -57,8 +55,8 @@ HIGHEST = 5000
 """Highest: exp(27)."""
 
 
-class Outlook(NamedTuple):
-    """Horizons, tables, the parts of S places for deployments, and their sums."""
+class Rule(NamedTuple):
+    """What does not change in a run: times to look ahead, tables for them, and what is believed of deployments."""
 
     horizons: NDArray[np.float64]  # [H]: the times to look ahead, or the knots that they are interpolated from
     has_knots: bool
@@ -71,20 +69,25 @@ class Outlook(NamedTuple):
     # step further from row to row and N from column to column, so that one node reads neighbouring entries.
     gone: NDArray[np.float64]
     shut: NDArray[np.float64]
+    belief: int  # EXACT, PLUG_IN or PAPER under priors, LABELLED or HIDDEN kinds
     kappa: float
     delta: float
-    tolerance: float
-    capacity: float
-    moments: int  # EXACT, PLUG_IN or PAPER
-    knowledge: int  # PRIORS, LABELLED or HIDDEN
-    counts: NDArray[np.int64]  # [2]
     # [K, 6]: probability, mu, rates of scale-outs and shutdowns, size of a scale-out, initial size
     kinds: NDArray[np.float64]
+    tolerance: float
+    capacity: float
+
+
+class Outlook(NamedTuple):
+    """The parts of S places for deployments, and their sums."""
+
+    rule: Rule
     # [S + 1, H]: by place; the last row is that of the deployment that asks to enter
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
     total_mean: NDArray[np.float64]  # [H]
     total_variance: NDArray[np.float64]
+    counts: NDArray[np.int64]  # [2]
     grid: Grid  # nodes of one belief, in steps of the table
     weights: NDArray[np.float64]  # [K]: of kinds, in one belief
     sums: NDArray[np.float64]  # [8, H]: averages of the paper's constituents; `ahead` where there is no table
@@ -124,59 +127,58 @@ def new_outlook(
     arrival; known kinds have exact moments whatever `moments` says.
     """
     times = np.asarray(horizons, float)
-    horizons, at, share = knots_for(times)
-    has_knots = not direct and len(times) > len(horizons)
-    if not has_knots:
-        horizons = times
-    kappa, delta = 1.0, 0.0
-    kinds = np.zeros((0, 6))
-    knowledge = PRIORS
-    if isinstance(cluster.deployments, Priors):
-        kappa, delta = float(cluster.deployments.kappa), float(cluster.deployments.delta)
-    else:
-        knowledge = LABELLED if labelled else HIDDEN
-        kinds = np.array(
-            [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
-            float,
-        )
-    H = len(horizons)
-    place = np.log(horizons) / FINE
-    first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
-    is_tabled = knowledge == PRIORS and bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
-    gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
-    if is_tabled:
-        gone, shut = _table(float(place[0] - first), stride, H, delta)
+    rule = _rule(cluster, times, moments, tolerance, labelled, direct)
+    H = len(rule.horizons)
     return Outlook(
-        horizons=horizons,
-        has_knots=has_knots,
-        at=at,
-        share=share,
-        is_tabled=is_tabled,
-        offset=first,
-        gone=gone,
-        shut=shut,
-        kappa=kappa,
-        delta=delta,
-        tolerance=float(tolerance),
-        capacity=float(cluster.capacity),
-        moments=MOMENTS.index(moments),
-        knowledge=knowledge,
-        counts=np.zeros(2, np.int64),
-        kinds=kinds,
+        rule=rule,
         mean=np.zeros((places + 1, H)),
         variance=np.zeros((places + 1, H)),
         total_mean=np.zeros(H),
         total_variance=np.zeros(H),
+        counts=np.zeros(2, np.int64),
         grid=new_grid(depth, step=FINE),
-        weights=np.zeros(len(kinds)),
+        weights=np.zeros(len(rule.kinds)),
         sums=np.zeros((8, H)),
         seen=np.zeros((3, len(times))),
     )
 
 
+def _rule(
+    cluster: AdmissionCluster, times: NDArray[np.float64], moments: str, tolerance: float, labelled: bool, direct: bool
+) -> Rule:
+    """Return the rule of an outlook (`new_outlook`)."""
+    horizons, at, share = knots_for(times)
+    has_knots = not direct and len(times) > len(horizons)
+    if not has_knots:
+        horizons = times
+    H = len(horizons)
+    place = np.log(horizons) / FINE
+    first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
+    is_aligned = bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
+    if isinstance(cluster.deployments, Priors):
+        belief, is_tabled = MOMENTS.index(moments), is_aligned
+        kappa, delta = float(cluster.deployments.kappa), float(cluster.deployments.delta)
+        kinds = np.zeros((0, 6))
+        gone = shut = np.zeros((0, H))
+        if is_tabled:
+            gone, shut = _table(float(place[0] - first), stride, H, delta)
+    else:
+        belief, is_tabled = LABELLED if labelled else HIDDEN, False
+        kappa, delta = 1.0, 0.0
+        kinds = np.array(
+            [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
+            float,
+        )
+        gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
+    return Rule(
+        horizons, has_knots, at, share, is_tabled, first, gone, shut, belief, kappa, delta, kinds, float(tolerance),
+        float(cluster.capacity),
+    )  # fmt: skip
+
+
 @lru_cache(maxsize=8)  # the runs of a study share it
 def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The table of `Outlook` under priors: from LOWEST to HIGHEST, and `width` columns beyond on both sides."""
+    """The table of `Rule` under priors: from LOWEST to HIGHEST, and `width` columns beyond on both sides."""
     columns = np.arange(-width, ceil((HIGHEST - LOWEST) / stride) + width)
     x = np.exp((LOWEST + stride * columns + np.arange(stride)[:, None] + rest) * FINE)
     return -np.expm1(-x), np.exp(-delta * x)
@@ -185,18 +187,18 @@ def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[
 @step
 def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return 1 - exp(-mu t) and exp(-delta mu t) of a node at all horizons t, float64[H] each."""
-    H = len(view.horizons)
-    if view.is_tabled:
-        rows, columns = view.gone.shape
-        at = view.grid.places[j] + view.offset - LOWEST
+    H = len(view.rule.horizons)
+    if view.rule.is_tabled:
+        rows, columns = view.rule.gone.shape
+        at = view.grid.places[j] + view.rule.offset - LOWEST
         row, first = at % rows, at // rows + H
         if 0 <= first <= columns - H:
-            return view.gone[row, first : first + H], view.shut[row, first : first + H]
+            return view.rule.gone[row, first : first + H], view.rule.shut[row, first : first + H]
     mu = view.grid.nodes[0, j]
     gone, shut = view.sums[6], view.sums[7]
     for n in range(H):
-        x = mu * view.horizons[n]
-        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.delta * x)
+        x = mu * view.rule.horizons[n]
+        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.rule.delta * x)
     return gone, shut
 
 
@@ -229,7 +231,7 @@ def fill_joint(
     lambda given mu is Gamma(shape, base + mu^kappa alive).
     """
     mean, variance = view.mean[row], view.variance[row]
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     for n in range(H):
         mean[n] = 0.0
         variance[n] = 0.0
@@ -252,7 +254,7 @@ def fill_paper(
     view: Outlook, row: int, count: int, size: float, lam: float, lam_square: float, s1: float, s2: float, s3: float
 ) -> None:
     """Write the composed moments of Propositions 4.3 and 4.5 at all horizons into a row."""
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     sums = view.sums
     sums[:, :] = 0.0
     power = 0.0
@@ -272,7 +274,7 @@ def fill_paper(
             sums[4, n] += weight * grow / mu * u * u
             sums[5, n] += weight * grow * grow * u * u
     for n in range(H):
-        t = view.horizons[n]
+        t = view.rule.horizons[n]
         # probabilities that an old core, and one that started at a uniform time, is active
         b0, b1 = 1.0 - sums[1, n], sums[2, n] / t
         scale_outs = lam * t * power
@@ -289,17 +291,17 @@ def fill_paper(
 def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64]) -> None:
     """Write mean and variance of M (O + N) into a row, for weights of the kinds."""
     mean, variance = view.mean[row], view.variance[row]
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     for n in range(H):
         mean[n] = 0.0
         variance[n] = 0.0
-    for k in range(len(view.kinds)):
-        weight, mu, rate, s = weights[k], view.kinds[k, 1], view.kinds[k, 2], view.kinds[k, 4]
+    for k in range(len(view.rule.kinds)):
+        weight, mu, rate, s = weights[k], view.rule.kinds[k, 1], view.rule.kinds[k, 2], view.rule.kinds[k, 4]
         if weight == 0.0:
             continue
         k1 = rate / mu * s
         k2 = k1 * (s - 1.0)  # every scale-out has the same size s
-        _add(mean, variance, view.gone[k], view.shut[k], size, weight, k1, k2, k1 * k1)
+        _add(mean, variance, view.rule.gone[k], view.rule.shut[k], size, weight, k1, k2, k1 * k1)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
 
@@ -321,12 +323,12 @@ def fill_by_priors(
     square = sigma * (sigma_shape + 1.0) / sigma_rate
     # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
     s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
-    if view.moments == EXACT:
-        of = Density(power + view.kappa * asked, rate + view.delta * age, shape, base, age, view.kappa)
+    if view.rule.belief == EXACT:
+        of = Density(power + view.rule.kappa * asked, rate + view.rule.delta * age, shape, base, age, view.rule.kappa)
     else:
-        of = Density(power, rate, 0.0, 1.0, 0.0, view.kappa)
+        of = Density(power, rate, 0.0, 1.0, 0.0, view.rule.kappa)
     count, peak, _ = find_nodes(of, start, view.grid)
-    if view.moments != EXACT:
+    if view.rule.belief != EXACT:
         mu_kappa = 0.0
         for j in range(count):
             mu_kappa += view.grid.nodes[1, j] * view.grid.nodes[2, j]
@@ -343,7 +345,7 @@ def fill_by_priors(
         square_mu += weight * mu * mu
         mean_rate += weight * grow
         square_rate += weight * grow * grow
-    if view.moments == PAPER:
+    if view.rule.belief == PAPER:
         lam = shape / base
         fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
     else:
@@ -357,18 +359,18 @@ def needed_with(view: Outlook, row: int, policy: int, marginal: float) -> float:
     mean, variance, own = view.seen[0], view.seen[1], view.seen[2]
     for n in range(len(mean)):
         mean[n], variance[n], own[n] = seen_ahead(view, row, n)
-    return needed_over(policy, mean, variance, own, view.capacity, marginal)
+    return needed_over(policy, mean, variance, own, view.rule.capacity, marginal)
 
 
 @step
 def seen_ahead(view: Outlook, row: int, n: int) -> tuple[float, float, float]:
     """Return expected cores and variance of all deployments, and expected cores of a row, at a time to look ahead."""
-    if not view.has_knots:
+    if not view.rule.has_knots:
         own = view.mean[row, n]
         return view.total_mean[n] + own, max(0.0, view.total_variance[n]) + view.variance[row, n], own
     mean, variance, own = 0.0, 0.0, 0.0
     for k in range(4):
-        i, share = view.at[n] + k, view.share[k, n]
+        i, share = view.rule.at[n] + k, view.rule.share[k, n]
         mean += share * view.total_mean[i]
         variance += share * (view.total_variance[i] + view.variance[row, i])
         own += share * view.mean[row, i]
@@ -378,6 +380,6 @@ def seen_ahead(view: Outlook, row: int, n: int) -> tuple[float, float, float]:
 @step
 def add_part(view: Outlook, row: int, sign: float) -> None:
     """Add a row to the sums, or take it away."""
-    for n in range(len(view.horizons)):
+    for n in range(len(view.rule.horizons)):
         view.total_mean[n] += sign * view.mean[row, n]
         view.total_variance[n] += sign * view.variance[row, n]
