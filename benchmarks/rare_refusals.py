@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.results.admission.importance import Weighted, redraw_for, redrawn_probabilities
 from fluid.admission.law.absorption import gamma_grid, log_nodes
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
 from fluid.admission.simulation.world import Drawn, draw_parameters, draw_world
-from fluid.admission.study.importance import Weighted, redraw_for, redrawn_probabilities
 from fluid.statistics import Interval
 from theory.errors import InputError
 
@@ -106,7 +106,7 @@ class Drawing:
     seconds: float
 
     def weighted(self) -> list[Weighted]:
-        """Return the runs by bucket, without buckets that never came, for `fluid.admission.study.importance`."""
+        """Return the runs by bucket, without buckets that never came, for `bounds.results.admission.importance`."""
         rows = [np.flatnonzero(self.bucket == i) for i in range(len(self.buckets.nominal))]
         weights = self.buckets.weights
         return [Weighted(float(weights[i]), self.refused[r], self.asked[r]) for i, r in enumerate(rows) if len(r)]

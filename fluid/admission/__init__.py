@@ -2,7 +2,7 @@
 
 `law` has the model, beliefs, moments, laws of sizes and thresholds; `exact` Markov chains and optima of small clusters;
 `simulation` draws worlds first and runs every policy through them; `study` tunes thresholds, compares policies at equal
-rates of refusal, samples by importance, and fits priors to a log.
+rates of refusal, and fits priors to a log.
 """
 
 from theory.doors import doors
@@ -26,11 +26,8 @@ __getattr__, __all__ = doors(
             "belief_moments",
             "composed_moments",
             "constituents",
-            "hourly_payment",
             "joint_moments",
             "kind_moments",
-            "mixture",
-            "saved_by_labels",
         ),
         "law.absorption": ("ExactMoments", "exact_moments"),
         "law.size_law": ("SizeLaw", "kind_law", "parameters_law"),
@@ -53,16 +50,7 @@ __getattr__, __all__ = doors(
             "frontiers_of",
             "ladder_for",
         ),
-        "study.scaling": (
-            "Clumps",
-            "drawn_clumps",
-            "full_share",
-            "granted_changes",
-            "normal_utilisation",
-            "poisson_utilisation",
-        ),
         "study.tuning": ("bca_interval", "pathwise_bound", "tune"),
-        "study.importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
         "study.estimation": ("Fitted", "fit_lifetimes_and_sizes", "fit_log", "fit_priors"),
         "study.goodness": ("goodness_of_fit",),
         "study.watched": ("TenantLog", "Watched", "watched"),

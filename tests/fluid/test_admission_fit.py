@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import gammaln
 from scipy.stats import chi2
 
 from examples.tenant_log import rows_of
@@ -59,6 +60,20 @@ def by_quadrature(p: Priors, i: int) -> float:
 def test_the_likelihood_is_that_of_quadrature(priors: Priors, i: int) -> None:
     """Two integrals, adaptively, against one sum over nodes: shapes of 0.4 and kappa of -0.8 have long tails."""
     assert log_likelihood(priors, SEEN.only(np.array([i]))) == pytest.approx(by_quadrature(priors, i), abs=1e-6)
+
+
+@pytest.mark.parametrize("i", [2, 5])
+def test_the_likelihood_of_laws_without_end(i: int) -> None:
+    """Shapes of 1e-4 and 1e-3: the density of log mu falls over 60,000 units, far beyond floats of mu, and counts."""
+    p = Priors(Gamma(1e-4, 1.0), Gamma(1e-3, 1.0), Gamma(1, 1), -0.5, 0.1)
+    seen = replace(SEEN, scale_outs=np.zeros(6, np.int64), shut=np.zeros(6, bool), alone=np.zeros(6, bool))
+    one = seen.only(np.array([i]))
+    core, alive, shape = float(one.core_time[0]), float(one.alive_time[0]), p.lam.shape
+    s, h = np.arange(-600_000.0, 12.0, 0.1), 0.1
+    base = np.logaddexp(0.0, np.log(alive) - 0.5 * s) if alive else 0.0
+    level = p.mu.shape * s - (1 + core + 0.1 * alive) * np.exp(s) - shape * base
+    whole = np.log(np.exp(level - level.max()).sum() * h) + level.max()
+    assert log_likelihood(p, one) == pytest.approx(whole - gammaln(p.mu.shape), abs=1e-7)
 
 
 def test_gradients_are_those_of_differences() -> None:

@@ -319,15 +319,15 @@ def test_the_table_says_what_the_formulas_do(place: int, steps: int, count: int)
     """Also for nodes that lie so far out that the table ends."""
     horizons = 0.3 * np.exp(steps * outlook.FINE * np.arange(count))
     view = outlook.new_outlook(CLUSTER, horizons, 1, direct=True)
-    assert view.is_tabled
-    view.steps[0], view.nodes[0, 0] = place, np.exp(place * outlook.FINE)
+    assert view.rule.is_tabled
+    view.grid.places[0], view.grid.nodes[0, 0] = place, np.exp(place * outlook.FINE)
     gone, shut = plain(outlook.ahead)(view, 0)
-    x = view.nodes[0, 0] * horizons
+    x = view.grid.nodes[0, 0] * horizons
     assert np.allclose(gone, -np.expm1(-x), rtol=1e-9, atol=1e-13)
     assert np.allclose(shut, np.exp(-PRIORS.delta * x), rtol=1e-9, atol=1e-13)
     uneven = outlook.new_outlook(CLUSTER, np.array([*horizons, 3.3 * horizons[-1], 3.4 * horizons[-1]]), 1, direct=True)
-    assert not uneven.is_tabled
-    uneven.nodes[0, 0] = view.nodes[0, 0]
+    assert not uneven.rule.is_tabled
+    uneven.grid.nodes[0, 0] = view.grid.nodes[0, 0]
     for tabled, worked_out in zip((gone, shut), plain(outlook.ahead)(uneven, 0), strict=True):
         assert np.allclose(tabled, worked_out[:count], rtol=1e-8, atol=1e-13)
 

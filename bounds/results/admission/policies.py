@@ -15,18 +15,19 @@ from typing import Any, cast
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, Verdict, claim
+from bounds.results.admission.importance import redraw_for, redrawn_probabilities
 from bounds.results.admission.moments import STAND_IN
+from bounds.results.admission.payments import mixture, saved_by_labels
 from bounds.results.decisions import FOURTH_FRESH_SEED, Decisions
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.views.panels import Bars, Cells, Chart, Line, Panel
 from fluid.admission.exact.chain import best_threshold, small_space
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
-from fluid.admission.law.moments import Moments, joint_moments, mixture, saved_by_labels
+from fluid.admission.law.moments import Moments, joint_moments
 from fluid.admission.simulation.outlook import aligned_horizons
 from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy, seed_of
 from fluid.admission.simulation.world import draw_world
 from fluid.admission.study.frontier import PILOTS, Frontier, frontier_at
-from fluid.admission.study.importance import redraw_for, redrawn_probabilities
 from fluid.admission.study.tuning import pathwise_bound
 from fluid.statistics import mean_interval
 from theory.errors import InputError, expect_number

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Outcome, claim
+from bounds.results.admission.importance import redraw_for, redrawn_probabilities
 from fluid.admission.law.cluster import Kind, horizons_of
 from fluid.admission.law.size_law import kind_law
-from fluid.admission.study.importance import redraw_for, redrawn_probabilities
 from theory.errors import InputError, expect_number
 
 SEVERAL = (Kind(1.0, 0.6, 0.4, 0.1, 1), Kind(1.0, 1.0, 0.8, 0.0, 2), Kind(1.0, 0.3, 0.5, 0.05, 3, 4))

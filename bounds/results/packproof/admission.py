@@ -19,6 +19,14 @@ from numpy.typing import NDArray
 from bounds.claims import Evidence, Outcome, claim
 from bounds.results.admission.moments import STAND_IN
 from bounds.results.admission.orders import LOAD, STEADY_AND_GROWING
+from bounds.results.admission.scaling import (
+    Clumps,
+    drawn_clumps,
+    full_share,
+    granted_changes,
+    normal_utilisation,
+    poisson_utilisation,
+)
 from bounds.results.decisions import Decisions
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.views.panels import Chart, Curve, Panel
@@ -30,14 +38,6 @@ from fluid.admission.law.thresholds import POLICIES
 from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy, seed_of
 from fluid.admission.simulation.world import SCALE_OUT, draw_world
 from fluid.admission.study.frontier import frontiers_of
-from fluid.admission.study.scaling import (
-    Clumps,
-    drawn_clumps,
-    full_share,
-    granted_changes,
-    normal_utilisation,
-    poisson_utilisation,
-)
 from fluid.admission.study.tuning import pathwise_bound
 from fluid.statistics import mean_interval
 from theory.errors import InputError, expect_number, listed

@@ -200,7 +200,7 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
         for k in np.flatnonzero(fits[i]):
             own = number[arriving[int(k)]]
             needed[i, k] = _needed_over(
-                code, mean + view.mean[own], variance + view.variance[own], view.mean[own], view.capacity, marginal
+                code, mean + view.mean[own], variance + view.variance[own], view.mean[own], view.rule.capacity, marginal
             )
     return needed
 

@@ -7,24 +7,22 @@ law of mu has the density
             (beta_lambda + mu^kappa T_d)^-(alpha_lambda + m),
 
 and lambda given mu is Gamma(alpha_lambda + m, beta_lambda + mu^kappa T_d). In s = log mu the logarithm of this density
-is concave, so the law is unimodal, and equally spaced nodes of s integrate it with an error that falls exponentially
-in the number of nodes. The plug-in of the paper takes Gamma(alpha_mu + k, beta_mu + T) for mu and replaces mu^kappa by
-its mean in the law of lambda.
+is concave, so the law is unimodal, and `fluid.admission.law.quadrature` has its nodes. The plug-in of the paper takes
+Gamma(alpha_mu + k, beta_mu + T) for mu and replaces mu^kappa by its mean in the law of lambda.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Gamma, Priors, moment_of_power
-from theory.compiled import plain, step
+from fluid.admission.law.quadrature import Density, find_nodes, new_grid
+from theory.compiled import plain
 from theory.errors import InputError
 from theory.numbers import many
 
@@ -191,99 +189,47 @@ class PlugIn:
         return Priors(self.mu, self.lam, self.sigma, self.kappa, self.delta)
 
 
-@step
-def log_density(s: Any, power: Any, rate: Any, shape: Any, base: Any, alive: Any, kappa: Any) -> Any:
-    """Return the logarithm of the density of s = log mu, up to a constant: the belief that all of packproof uses.
+DEPTH = 40.0
+"""Nodes of beliefs are where the density of log mu is above exp(-40) of its largest value: all digits but a few."""
 
-    ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape``, with powers and rates as in the text above.
-    """
-    return power * s - rate * np.exp(s) - shape * np.log(base + alive * np.exp(kappa * s))
+SPACING = 0.25
+"""Nodes are at most a quarter of a standard deviation of log mu apart: enough to draw the density."""
 
-
-@step
-def slope_and_curvature(s: Any, power: Any, rate: Any, shape: Any, base: Any, alive: Any, kappa: Any) -> Any:
-    """Return the first derivative of `log_density` in s, and minus the second, which is greater than 0."""
-    death, grow = rate * np.exp(s), alive * np.exp(kappa * s)
-    share = grow / (base + grow)
-    return power - death - shape * kappa * share, death + shape * kappa * kappa * share * (1.0 - share)
+_find_nodes = plain(find_nodes)
 
 
-_log_density = plain(log_density)
-
-Level = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-NODES_A_DEVIATION = 6.0
-"""Nodes in one standard deviation of log mu."""
-
-
-def exact_belief(priors: Priors, observed: Observed, nodes_a_deviation: float = NODES_A_DEVIATION) -> Belief:
+def exact_belief(priors: Priors, observed: Observed) -> Belief:
     """Return the exact law of the parameters after observations.
 
     Parameters
     ----------
     priors : Priors
     observed : Observed
-    nodes_a_deviation : float
-        Resolution; the weights at both ends are below 1e-17 of the largest.
 
     Notes
     -----
-    O(nodes); the rule of equal weights is exact up to about exp(-2 pi^2 times the square of the resolution) for a
-    belief that is near normal, and below 1e-12 for the Gamma laws of examples.
+    O(nodes), some hundred; `fluid.admission.law.quadrature` has the rule and its error.
     """
-    power = priors.mu.shape + observed.core_deaths + priors.kappa * observed.scale_outs
-    rate = priors.mu.rate + observed.core_time + priors.delta * observed.alive_time
-    shape = priors.lam.shape + observed.scale_outs
-    base, alive, kappa = priors.lam.rate, observed.alive_time, priors.kappa
-    factor = kappa if alive > 0 else 0.0  # without a time alive, mu^kappa does not count, however large it is
-
-    def level(s: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            return np.asarray(_log_density(s, power, rate, shape, base, alive, factor), float)
-
-    low, high = _ends(level, log(max(power, 1e-3) / rate))
-    spread = _deviation(level, low, high)
-    count = int(min(200_000, max(64, np.ceil((high - low) / spread * nodes_a_deviation))))
-    s = np.linspace(low, high, count)
-    raw = level(s)
-    weight = np.exp(raw - raw.max())
-    mu = np.exp(s)
-    lam_rate = base + alive * mu**kappa
+    grid = new_grid(DEPTH, SPACING)
+    of = density_after(priors, observed)
+    count, _, _ = _find_nodes(of, log(max(of.power, 1e-3) / of.rate), grid)
+    order = np.argsort(grid.places[:count])
+    mu = np.exp(np.maximum(grid.places[order] * grid.step, -690.0))  # powers of it stay within floats
+    lam_rate = of.base + of.alive * mu**of.kappa
     sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)
-    return Belief(mu, weight / weight.sum(), shape, lam_rate, sigma, kappa, priors.delta)
+    return Belief(mu, grid.nodes[1, order], of.shape, lam_rate, sigma, priors.kappa, priors.delta)
 
 
-def _ends(level: Level, start: float) -> tuple[float, float]:
-    """Return an interval of log mu outside which the density is below e^-40 of its largest value."""
-    from scipy.optimize import minimize_scalar
-
-    def one(s: float) -> float:
-        return float(level(np.array([s]))[0])
-
-    peak = minimize_scalar(lambda s: -one(s), bracket=(start - 1.0, start + 1.0), tol=1e-10)
-    middle, top = float(peak.x), -float(peak.fun)
-    ends = []
-    for side in (-1.0, 1.0):
-        step = 1e-3
-        while one(middle + side * step) > top - 40.0 and step < 1e4:
-            step *= 1.3
-        ends.append(middle + side * step)
-    return ends[0], ends[1]
-
-
-def _deviation(level: Level, low: float, high: float) -> float:
-    """Return the standard deviation of log mu, on a grid refined until it has many nodes in one of them."""
-    for _ in range(40):
-        s = np.linspace(low, high, 2001)
-        raw = level(s)
-        weight = np.exp(raw - raw.max())
-        weight /= weight.sum()
-        mean = float(weight @ s)
-        spread = float(np.sqrt(weight @ (s - mean) ** 2))
-        if spread > 4 * (s[1] - s[0]):
-            return min(spread, 1.0)
-        low, high = mean - 100 * (s[1] - s[0]), mean + 100 * (s[1] - s[0])
-    return min(spread, 1.0)
+def density_after(priors: Priors, observed: Observed) -> Density:
+    """Return the density of log mu after observations, from which lambda is integrated out."""
+    return Density(
+        power=float(priors.mu.shape + observed.core_deaths + priors.kappa * observed.scale_outs),
+        rate=float(priors.mu.rate + observed.core_time + priors.delta * observed.alive_time),
+        shape=float(priors.lam.shape + observed.scale_outs),
+        base=float(priors.lam.rate),
+        alive=float(observed.alive_time),
+        kappa=float(priors.kappa),
+    )
 
 
 def plug_in_belief(priors: Priors, observed: Observed) -> PlugIn:

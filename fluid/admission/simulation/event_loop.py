@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fluid.admission.law.thresholds import FIRST, SECOND, ZEROTH
 from fluid.admission.simulation.outlook import (
+    HIDDEN,
     LABELLED,
-    PRIORS,
     REFRESHED,
     SINCE_SUMMED,
     Outlook,
@@ -87,10 +87,10 @@ def refresh_part(view: Outlook, world: World, tenants: Tenants, d: int, row: int
     size = float(tenants.cores[d])
     age = now - world.arrival[d]
     core_time = tenants.core_time[d] + size * (now - tenants.last[d])
-    if view.knowledge == PRIORS:
-        refresh_by_priors(view, world, tenants, d, row, now, size, age, core_time)
-    else:
+    if view.rule.belief in (LABELLED, HIDDEN):
         refresh_by_kinds(view, world, tenants, d, row, now, size, age, core_time)
+    else:
+        refresh_by_priors(view, world, tenants, d, row, now, size, age, core_time)
 
 
 @step
@@ -100,33 +100,33 @@ def refresh_by_kinds(
 ) -> None:  # fmt: skip
     """Compute the part of a deployment of one of the known kinds, each weighed by its posterior probability."""
     k, m = tenants.deaths[d], tenants.scale_outs[d]
-    weights = view.nodes[3]
+    weights = view.weights
     best = -1e300
-    for i in range(len(view.kinds)):
-        mu, rate, shut = view.kinds[i, 1], view.kinds[i, 2], view.kinds[i, 3]
-        fits = i == world.kind[d] if view.knowledge == LABELLED else may_be_of_kind(view, world, tenants, d, i)
+    for i in range(len(view.rule.kinds)):
+        mu, rate, shut = view.rule.kinds[i, 1], view.rule.kinds[i, 2], view.rule.kinds[i, 3]
+        fits = i == world.kind[d] if view.rule.belief == LABELLED else may_be_of_kind(view, world, tenants, d, i)
         level = -1e300
         if fits:
             # log of the likelihood: p_i mu^k exp(-mu T) rate^m exp(-(rate + shut) age)
-            level = log(view.kinds[i, 0]) + k * log(mu) - mu * core_time - (rate + shut) * age
+            level = log(view.rule.kinds[i, 0]) + k * log(mu) - mu * core_time - (rate + shut) * age
             level += m * log(rate) if m > 0 else 0.0
         weights[i] = level
         best = max(best, level)
     total = 0.0
-    for i in range(len(view.kinds)):
+    for i in range(len(view.rule.kinds)):
         weights[i] = exp(weights[i] - best)
         total += weights[i]
     mean_mu = 0.0
     mean_rate = 0.0
-    for i in range(len(view.kinds)):
+    for i in range(len(view.rule.kinds)):
         weights[i] /= total
-        mean_mu += weights[i] * view.kinds[i, 1]
-        mean_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3])
+        mean_mu += weights[i] * view.rule.kinds[i, 1]
+        mean_rate += weights[i] * (view.rule.kinds[i, 2] + view.rule.kinds[i, 3])
     spread_mu = 0.0
     spread_rate = 0.0
-    for i in range(len(view.kinds)):
-        spread_mu += weights[i] * (view.kinds[i, 1] - mean_mu) ** 2
-        spread_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3] - mean_rate) ** 2
+    for i in range(len(view.rule.kinds)):
+        spread_mu += weights[i] * (view.rule.kinds[i, 1] - mean_mu) ** 2
+        spread_rate += weights[i] * (view.rule.kinds[i, 2] + view.rule.kinds[i, 3] - mean_rate) ** 2
     fill_kinds(view, row, size, weights)
     note_spread(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
 
@@ -151,10 +151,10 @@ def refresh_by_priors(
 def may_be_of_kind(view: Outlook, world: World, tenants: Tenants, d: int, i: int) -> bool:
     """Whether a deployment without a label may be of a kind, by its initial size and the sizes of its scale-outs."""
     return bool(
-        view.kinds[i, 0] > 0
-        and view.kinds[i, 5] == world.size[world.first[d]]
-        and (tenants.sizes[d] == 0 or view.kinds[i, 4] * tenants.sizes[d] == tenants.extra[d] + tenants.sizes[d])
-        and (tenants.scale_outs[d] == 0 or view.kinds[i, 2] > 0)
+        view.rule.kinds[i, 0] > 0
+        and view.rule.kinds[i, 5] == world.size[world.first[d]]
+        and (tenants.sizes[d] == 0 or view.rule.kinds[i, 4] * tenants.sizes[d] == tenants.extra[d] + tenants.sizes[d])
+        and (tenants.scale_outs[d] == 0 or view.rule.kinds[i, 2] > 0)
     )
 
 
@@ -176,13 +176,13 @@ def note_spread(
 def is_stale(view: Outlook, tenants: Tenants, d: int, now: float) -> bool:
     """Whether a part may be off by more than the tolerance."""
     elapsed = now - tenants.seen_at[d]
-    x = (float(tenants.cores[d]) + view.delta) * elapsed
+    x = (float(tenants.cores[d]) + view.rule.delta) * elapsed
     expected = tenants.spread[1, d] * x + tenants.spread[3, d] * elapsed
-    if expected > 1.0 or view.tolerance <= 0.0 or tenants.has_asked[d]:
+    if expected > 1.0 or view.rule.tolerance <= 0.0 or tenants.has_asked[d]:
         return True
     # survival moves the belief by at most (sd(mu) x + sd(r) e) / 2 exp(E[mu] x + E[r] e) in total variation
     moved = 0.5 * (tenants.spread[0, d] * x + tenants.spread[2, d] * elapsed) * exp(expected)
-    return bool(tenants.moved[d] + moved > view.tolerance)
+    return bool(tenants.moved[d] + moved > view.rule.tolerance)
 
 
 @step
@@ -248,7 +248,7 @@ def add_deployment(view: Outlook, tenants: Tenants, d: int, policy: int) -> None
     tenants.counts[ACTIVE] += 1
     if policy in (FIRST, SECOND):
         last = len(view.mean) - 1
-        for n in range(len(view.horizons)):
+        for n in range(len(view.rule.horizons)):
             view.mean[row, n] = view.mean[last, n]
             view.variance[row, n] = view.variance[last, n]
         add_part(view, row, 1.0)

@@ -11,14 +11,14 @@ Many times to look ahead, such as the 2,663 that the paper prints, are interpola
 and second moment of a part are mixtures of exp(-x t); as a function of s = log t each exp(-x e^s) has a fourth
 derivative of at most 1.4, whatever x is, so between knots h apart it is off by at most 1.4 x 3/128 h^4, 3e-5 here.
 
-A belief lives on nodes of log mu that are multiples of a fixed step; its spacing, a power of two of that step, follows
-the width of the belief. Horizons that are whole steps apart then need values of exp(-mu t) from one table only.
+A belief lives on nodes of log mu that are multiples of a fixed step (`fluid.admission.law.quadrature`). Horizons
+that are whole steps apart then need values of exp(-mu t) from one table only.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, log, pi
+from math import ceil, exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -26,29 +26,21 @@ from numpy.typing import NDArray
 
 from fluid.admission.choices import Moments
 from fluid.admission.law.absorption import cubic_weights
-from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import AdmissionCluster, Priors
 from fluid.admission.law.moments import composed_size, sizes_at, some_left
+from fluid.admission.law.quadrature import FINE, Density, Grid, find_nodes, new_grid
 from fluid.admission.law.thresholds import needed_over
 from theory.compiled import routine, step
-
-FINE = log(2) / 128
-"""Step of log mu, and of the table."""
 
 DEPTH = 12.0
 """Nodes of simulated beliefs are where the density of log mu is above exp(-12) of its largest value."""
 
-NODES = 4096
-"""Most nodes of a belief."""
-
-EXACT, PLUG_IN, PAPER = range(3)
-"""Exact belief and exact moments of M (O + N); plug-in belief and the same moments; plug-in and composed moments."""
+EXACT, PLUG_IN, PAPER, LABELLED, HIDDEN = range(5)
+"""What is believed of deployments. Under priors: exact belief and exact moments of M (O + N); plug-in belief and the
+same moments; plug-in and composed moments. Of known kinds: which deployment is of which; or no more than the kinds."""
 
 MOMENTS = tuple(name.value for name in Moments)
-"""Their names."""
-
-PRIORS, LABELLED, HIDDEN = range(3)
-"""What is known of deployments: priors of their parameters; their kinds; the kinds that there are, but not whose."""
+"""Names of the first three."""
 
 REFRESHED, SINCE_SUMMED = range(2)
 """Entries of `Outlook.counts`: parts refreshed, and arrivals since the sums were last added up anew."""
@@ -63,8 +55,8 @@ HIGHEST = 5000
 """Highest: exp(27)."""
 
 
-class Outlook(NamedTuple):
-    """Horizons, tables, the parts of S places for deployments, and their sums."""
+class Rule(NamedTuple):
+    """What does not change in a run: times to look ahead, tables for them, and what is believed of deployments."""
 
     horizons: NDArray[np.float64]  # [H]: the times to look ahead, or the knots that they are interpolated from
     has_knots: bool
@@ -77,23 +69,27 @@ class Outlook(NamedTuple):
     # step further from row to row and N from column to column, so that one node reads neighbouring entries.
     gone: NDArray[np.float64]
     shut: NDArray[np.float64]
+    belief: int  # EXACT, PLUG_IN or PAPER under priors, LABELLED or HIDDEN kinds
     kappa: float
     delta: float
-    tolerance: float
-    depth: float  # nodes of beliefs are where the density of log mu is above exp(-depth) of its largest value
-    capacity: float
-    moments: int  # EXACT, PLUG_IN or PAPER
-    knowledge: int  # PRIORS, LABELLED or HIDDEN
-    counts: NDArray[np.int64]  # [2]
     # [K, 6]: probability, mu, rates of scale-outs and shutdowns, size of a scale-out, initial size
     kinds: NDArray[np.float64]
+    tolerance: float
+    capacity: float
+
+
+class Outlook(NamedTuple):
+    """The parts of S places for deployments, and their sums."""
+
+    rule: Rule
     # [S + 1, H]: by place; the last row is that of the deployment that asks to enter
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
     total_mean: NDArray[np.float64]  # [H]
     total_variance: NDArray[np.float64]
-    nodes: NDArray[np.float64]  # [4, NODES]: mu, weight and mu^kappa of the nodes of one belief; weights of kinds
-    steps: NDArray[np.int64]  # [NODES]: places of the nodes, in steps of log mu
+    counts: NDArray[np.int64]  # [2]
+    grid: Grid  # nodes of one belief, in steps of the table
+    weights: NDArray[np.float64]  # [K]: of kinds, in one belief
     sums: NDArray[np.float64]  # [8, H]: averages of the paper's constituents; `ahead` where there is no table
     # [3, T]: mean and variance of all cores, and mean of the arrival's, at the times to look ahead
     seen: NDArray[np.float64]
@@ -131,60 +127,58 @@ def new_outlook(
     arrival; known kinds have exact moments whatever `moments` says.
     """
     times = np.asarray(horizons, float)
-    horizons, at, share = knots_for(times)
-    has_knots = not direct and len(times) > len(horizons)
-    if not has_knots:
-        horizons = times
-    kappa, delta = 1.0, 0.0
-    kinds = np.zeros((0, 6))
-    knowledge = PRIORS
-    if isinstance(cluster.deployments, Priors):
-        kappa, delta = float(cluster.deployments.kappa), float(cluster.deployments.delta)
-    else:
-        knowledge = LABELLED if labelled else HIDDEN
-        kinds = np.array(
-            [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
-            float,
-        )
-    H = len(horizons)
-    place = np.log(horizons) / FINE
-    first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
-    is_tabled = knowledge == PRIORS and bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
-    gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
-    if is_tabled:
-        gone, shut = _table(float(place[0] - first), stride, H, delta)
+    rule = _rule(cluster, times, moments, tolerance, labelled, direct)
+    H = len(rule.horizons)
     return Outlook(
-        horizons=horizons,
-        has_knots=has_knots,
-        at=at,
-        share=share,
-        is_tabled=is_tabled,
-        offset=first,
-        gone=gone,
-        shut=shut,
-        kappa=kappa,
-        delta=delta,
-        tolerance=float(tolerance),
-        depth=depth,
-        capacity=float(cluster.capacity),
-        moments=MOMENTS.index(moments),
-        knowledge=knowledge,
-        counts=np.zeros(2, np.int64),
-        kinds=kinds,
+        rule=rule,
         mean=np.zeros((places + 1, H)),
         variance=np.zeros((places + 1, H)),
         total_mean=np.zeros(H),
         total_variance=np.zeros(H),
-        nodes=np.zeros((4, NODES)),
-        steps=np.zeros(NODES, np.int64),
+        counts=np.zeros(2, np.int64),
+        grid=new_grid(depth, step=FINE),
+        weights=np.zeros(len(rule.kinds)),
         sums=np.zeros((8, H)),
         seen=np.zeros((3, len(times))),
     )
 
 
+def _rule(
+    cluster: AdmissionCluster, times: NDArray[np.float64], moments: str, tolerance: float, labelled: bool, direct: bool
+) -> Rule:
+    """Return the rule of an outlook (`new_outlook`)."""
+    horizons, at, share = knots_for(times)
+    has_knots = not direct and len(times) > len(horizons)
+    if not has_knots:
+        horizons = times
+    H = len(horizons)
+    place = np.log(horizons) / FINE
+    first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
+    is_aligned = bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
+    if isinstance(cluster.deployments, Priors):
+        belief, is_tabled = MOMENTS.index(moments), is_aligned
+        kappa, delta = float(cluster.deployments.kappa), float(cluster.deployments.delta)
+        kinds = np.zeros((0, 6))
+        gone = shut = np.zeros((0, H))
+        if is_tabled:
+            gone, shut = _table(float(place[0] - first), stride, H, delta)
+    else:
+        belief, is_tabled = LABELLED if labelled else HIDDEN, False
+        kappa, delta = 1.0, 0.0
+        kinds = np.array(
+            [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
+            float,
+        )
+        gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
+    return Rule(
+        horizons, has_knots, at, share, is_tabled, first, gone, shut, belief, kappa, delta, kinds, float(tolerance),
+        float(cluster.capacity),
+    )  # fmt: skip
+
+
 @lru_cache(maxsize=8)  # the runs of a study share it
 def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The table of `Outlook` under priors: from LOWEST to HIGHEST, and `width` columns beyond on both sides."""
+    """The table of `Rule` under priors: from LOWEST to HIGHEST, and `width` columns beyond on both sides."""
     columns = np.arange(-width, ceil((HIGHEST - LOWEST) / stride) + width)
     x = np.exp((LOWEST + stride * columns + np.arange(stride)[:, None] + rest) * FINE)
     return -np.expm1(-x), np.exp(-delta * x)
@@ -193,76 +187,19 @@ def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[
 @step
 def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return 1 - exp(-mu t) and exp(-delta mu t) of a node at all horizons t, float64[H] each."""
-    H = len(view.horizons)
-    if view.is_tabled:
-        rows, columns = view.gone.shape
-        at = view.steps[j] + view.offset - LOWEST
+    H = len(view.rule.horizons)
+    if view.rule.is_tabled:
+        rows, columns = view.rule.gone.shape
+        at = view.grid.places[j] + view.rule.offset - LOWEST
         row, first = at % rows, at // rows + H
         if 0 <= first <= columns - H:
-            return view.gone[row, first : first + H], view.shut[row, first : first + H]
-    mu = view.nodes[0, j]
+            return view.rule.gone[row, first : first + H], view.rule.shut[row, first : first + H]
+    mu = view.grid.nodes[0, j]
     gone, shut = view.sums[6], view.sums[7]
     for n in range(H):
-        x = mu * view.horizons[n]
-        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.delta * x)
+        x = mu * view.rule.horizons[n]
+        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.rule.delta * x)
     return gone, shut
-
-
-@step
-def find_nodes(
-    view: Outlook, power: float, rate: float, shape: float, base: float, alive: float, start: float
-) -> tuple[int, float]:
-    """Write nodes and weights of the density ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape`` of log mu.
-
-    Returns the number of nodes, and the place of the peak.
-    """
-    kappa = view.kappa
-    s = start
-    curvature = 1.0
-    for _ in range(60):  # Newton's method on a concave function, with steps of at most 2
-        slope, curvature = slope_and_curvature(s, power, rate, shape, base, alive, kappa)
-        move = slope / curvature if curvature > 1e-12 else (2.0 if slope > 0 else -2.0)
-        move = min(2.0, max(-2.0, move))
-        s += move
-        if abs(move) < 1e-3:
-            break
-    # near the peak the density is normal of deviation curvature^(-1/2): nodes are at most 0.7 of it apart; the right
-    # tail exp(-rate e^s) is analytic for |Im s| < pi / 2, so nodes h apart are off by exp(-pi^2 / h)
-    stride = 1
-    width = min(0.7 / curvature**0.5, pi * pi / view.depth)
-    while stride < 128 and 2 * stride * FINE <= width:
-        stride *= 2
-    middle = round(s / FINE / stride) * stride
-    top = log_density(middle * FINE, power, rate, shape, base, alive, kappa)
-    # from the peak downwards, then upwards, until the density falls below exp(-depth) of its largest value. Moments of
-    # mu^kappa with kappa < 0 reach further down: there the density falls by mu^power, its second moment by
-    # mu^(power + 2 kappa), or where that is infinite, its first by mu^(power + kappa)
-    count = 0
-    total = 0.0
-    depth = view.depth
-    if kappa < 0.0 and alive == 0.0 and power + kappa > 0.0:
-        least = power + 2.0 * kappa if power + 2.0 * kappa > 0.0 else power + kappa
-        depth *= min(50.0, power / least)
-    for side in range(2):
-        if side == 1:
-            depth = view.depth
-        place = middle if side == 0 else middle + stride
-        while count < len(view.steps):
-            at = place * FINE
-            level = log_density(at, power, rate, shape, base, alive, kappa) - top
-            # beyond what the density asks for, squares of mu^(kappa - 1) stay within floats
-            is_over = level < -depth or at * (1.0 - kappa) < -340.0
-            if level < -view.depth and is_over and place != middle:
-                break
-            weight = exp(level)
-            view.steps[count] = place
-            view.nodes[0, count], view.nodes[1, count], view.nodes[2, count] = exp(at), weight, exp(kappa * at)
-            total += weight
-            count += 1
-            place += -stride if side == 0 else stride
-    for j in range(count):
-        view.nodes[1, j] /= total
-    return count, s
 
 
 @step
@@ -294,12 +231,12 @@ def fill_joint(
     lambda given mu is Gamma(shape, base + mu^kappa alive).
     """
     mean, variance = view.mean[row], view.variance[row]
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     for n in range(H):
         mean[n] = 0.0
         variance[n] = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         rate = base + mu_kappa * alive
         # E[lambda | mu] = shape / rate and E[lambda^2 | mu] = shape (shape + 1) / rate^2
         ratio = mu_kappa / mu / rate
@@ -317,13 +254,13 @@ def fill_paper(
     view: Outlook, row: int, count: int, size: float, lam: float, lam_square: float, s1: float, s2: float, s3: float
 ) -> None:
     """Write the composed moments of Propositions 4.3 and 4.5 at all horizons into a row."""
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     sums = view.sums
     sums[:, :] = 0.0
     power = 0.0
     power_square = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         power += weight * mu_kappa
         power_square += weight * mu_kappa * mu_kappa
         grow = mu_kappa / mu
@@ -337,7 +274,7 @@ def fill_paper(
             sums[4, n] += weight * grow / mu * u * u
             sums[5, n] += weight * grow * grow * u * u
     for n in range(H):
-        t = view.horizons[n]
+        t = view.rule.horizons[n]
         # probabilities that an old core, and one that started at a uniform time, is active
         b0, b1 = 1.0 - sums[1, n], sums[2, n] / t
         scale_outs = lam * t * power
@@ -354,17 +291,17 @@ def fill_paper(
 def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64]) -> None:
     """Write mean and variance of M (O + N) into a row, for weights of the kinds."""
     mean, variance = view.mean[row], view.variance[row]
-    H = len(view.horizons)
+    H = len(view.rule.horizons)
     for n in range(H):
         mean[n] = 0.0
         variance[n] = 0.0
-    for k in range(len(view.kinds)):
-        weight, mu, rate, s = weights[k], view.kinds[k, 1], view.kinds[k, 2], view.kinds[k, 4]
+    for k in range(len(view.rule.kinds)):
+        weight, mu, rate, s = weights[k], view.rule.kinds[k, 1], view.rule.kinds[k, 2], view.rule.kinds[k, 4]
         if weight == 0.0:
             continue
         k1 = rate / mu * s
         k2 = k1 * (s - 1.0)  # every scale-out has the same size s
-        _add(mean, variance, view.gone[k], view.shut[k], size, weight, k1, k2, k1 * k1)
+        _add(mean, variance, view.rule.gone[k], view.rule.shut[k], size, weight, k1, k2, k1 * k1)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
 
@@ -386,14 +323,15 @@ def fill_by_priors(
     square = sigma * (sigma_shape + 1.0) / sigma_rate
     # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
     s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
-    if view.moments == EXACT:
-        power, rate = power + view.kappa * asked, rate + view.delta * age
-        count, peak = find_nodes(view, power, rate, shape, base, age, start)
+    if view.rule.belief == EXACT:
+        of = Density(power + view.rule.kappa * asked, rate + view.rule.delta * age, shape, base, age, view.rule.kappa)
     else:
-        count, peak = find_nodes(view, power, rate, 0.0, 1.0, 0.0, start)
+        of = Density(power, rate, 0.0, 1.0, 0.0, view.rule.kappa)
+    count, peak, _ = find_nodes(of, start, view.grid)
+    if view.rule.belief != EXACT:
         mu_kappa = 0.0
         for j in range(count):
-            mu_kappa += view.nodes[1, j] * view.nodes[2, j]
+            mu_kappa += view.grid.nodes[1, j] * view.grid.nodes[2, j]
         base += age * mu_kappa  # the plug-in: mu^kappa by its mean
         age = 0.0
     mean_mu = 0.0
@@ -401,13 +339,13 @@ def fill_by_priors(
     mean_rate = 0.0
     square_rate = 0.0
     for j in range(count):
-        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        mu, weight, mu_kappa = view.grid.nodes[0, j], view.grid.nodes[1, j], view.grid.nodes[2, j]
         grow = shape * mu_kappa / (base + age * mu_kappa)
         mean_mu += weight * mu
         square_mu += weight * mu * mu
         mean_rate += weight * grow
         square_rate += weight * grow * grow
-    if view.moments == PAPER:
+    if view.rule.belief == PAPER:
         lam = shape / base
         fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
     else:
@@ -421,18 +359,18 @@ def needed_with(view: Outlook, row: int, policy: int, marginal: float) -> float:
     mean, variance, own = view.seen[0], view.seen[1], view.seen[2]
     for n in range(len(mean)):
         mean[n], variance[n], own[n] = seen_ahead(view, row, n)
-    return needed_over(policy, mean, variance, own, view.capacity, marginal)
+    return needed_over(policy, mean, variance, own, view.rule.capacity, marginal)
 
 
 @step
 def seen_ahead(view: Outlook, row: int, n: int) -> tuple[float, float, float]:
     """Return expected cores and variance of all deployments, and expected cores of a row, at a time to look ahead."""
-    if not view.has_knots:
+    if not view.rule.has_knots:
         own = view.mean[row, n]
         return view.total_mean[n] + own, max(0.0, view.total_variance[n]) + view.variance[row, n], own
     mean, variance, own = 0.0, 0.0, 0.0
     for k in range(4):
-        i, share = view.at[n] + k, view.share[k, n]
+        i, share = view.rule.at[n] + k, view.rule.share[k, n]
         mean += share * view.total_mean[i]
         variance += share * (view.total_variance[i] + view.variance[row, i])
         own += share * view.mean[row, i]
@@ -442,6 +380,6 @@ def seen_ahead(view: Outlook, row: int, n: int) -> tuple[float, float, float]:
 @step
 def add_part(view: Outlook, row: int, sign: float) -> None:
     """Add a row to the sums, or take it away."""
-    for n in range(len(view.horizons)):
+    for n in range(len(view.rule.horizons)):
         view.total_mean[n] += sign * view.mean[row, n]
         view.total_variance[n] += sign * view.variance[row, n]

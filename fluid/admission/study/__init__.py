@@ -1,1 +1,1 @@
-"""Studies of policies: thresholds tuned to an SLA, frontiers, importance sampling, and priors from data."""
+"""Studies of policies: thresholds tuned to an SLA, frontiers, and priors from data."""

@@ -7,7 +7,7 @@ Integrated over lambda, the likelihood of (k, T, m, T_d, shut) given the priors 
     delta^[shut] mu^(alpha - 1 + k + kappa m + [shut]) exp(-mu (beta + T + delta T_d))
     (beta' + mu^kappa T_d)^-(alpha' + m)
 
-times constants, which nodes of log mu evaluate for all deployments at once, with its gradient: by Fisher's identity
+times constants, which `fluid.admission.law.quadrature` evaluates, with its gradient: by Fisher's identity
 the mean, under the belief about mu, of the gradient of the logarithm. A deployment that ended with its last core, where
 a log does not say whether it was shut down then, has a factor 1 + delta. Sizes have a law of their own, negative
 binomial. Deployments that were there before the watch began must be left out: they are those that survived.
@@ -20,24 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.law.belief import log_density, slope_and_curvature
 from fluid.admission.law.cluster import MOST_KAPPA, Gamma, InitialSize, Priors
+from fluid.admission.law.quadrature import Density, Grid, find_nodes, log_rate, new_grid
 from fluid.admission.study.watched import TenantLog, Watched
-from theory.compiled import plain
+from theory.compiled import kernel
 from theory.errors import InputError
-
-_log_density, _slope_and_curvature = plain(log_density), plain(slope_and_curvature)
-
-NODES = 120
-"""Nodes of log mu, for each deployment."""
-
-CHUNK = 8192
-"""Deployments that are integrated at once: their nodes take some ten megabytes."""
 
 DROP = 36.0
 """The integrand is left out where it is below e^-36 of its largest value."""
@@ -91,44 +84,27 @@ class Fitted:
 def log_likelihood(priors: Priors, seen: Watched) -> float:
     """Return the logarithm of the likelihood of deaths, scale-outs and shutdowns, up to a constant.
 
-    O(n x `NODES`); nodes of log mu are spread around the peak of each deployment's integrand.
+    O(n) sums over the nodes of log mu.
     """
     return _likelihood_and_score(priors, seen)[0]
 
 
 def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
-    """Return the logarithm of the likelihood and its gradient in the first six of `PARAMETERS`."""
-    n, total, score = len(seen.core_deaths), 0.0, np.zeros(6)
-    for begin in range(0, n, CHUNK):
-        part, slope = _chunk_likelihood(priors, seen.only(np.arange(begin, min(n, begin + CHUNK))))
-        total, score = total + part, score + slope
-    return total, score
+    """Return the logarithm of the likelihood and its gradient in the first six of `PARAMETERS` (see above).
 
-
-# log 0 of a time alive is -inf, a mu^kappa beyond floats has no weight, and a search leaves where nothing is finite
-@np.errstate(divide="ignore", over="ignore", invalid="ignore")
-def _chunk_likelihood(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.float64]]:
-    """Integrate over mu for at most `CHUNK` deployments (see above); the gradient is a mean under each belief."""
-    from scipy.special import digamma, expit, gammaln
+    The gradient is a mean under each belief.
+    """
+    from scipy.special import digamma, gammaln
 
     a, b, kappa, delta = priors.mu.shape, priors.mu.rate, priors.kappa, priors.delta
     shape, base = priors.lam.shape, priors.lam.rate
     k, m, alive, shut = seen.core_deaths, seen.scale_outs, seen.alive_time, seen.shut
     power, rate = a + k + kappa * m + shut, b + seen.core_time + delta * alive
-    s, weight = _nodes(power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
-    level = _log_density(s, power[:, None], rate[:, None], (shape + m)[:, None], base, alive[:, None], kappa)
-    top = level.max(axis=1, keepdims=True)
-    weight = weight * np.exp(level - top)
-    inner = weight.sum(axis=1)
-    weight /= inner[:, None]
+    laws = np.column_stack([power, rate, shape + m, np.full(len(k), base), alive, np.full(len(k), kappa)])
+    inner, mean_log, mean_mu, mean_share, pulled, mean_base = _means(laws.astype(float), new_grid(DROP))
     ended = np.where(shut, np.log(delta) if delta > 0 else -1e9, np.where(seen.alone, np.log1p(delta), 0.0))
     constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)
-    total = np.log(inner) + top[:, 0] + gammaln(shape + m) + constant + ended
-    logit = kappa * s + np.log(alive / base)[:, None]
-    share = expit(logit)  # mu^kappa alive / (base + mu^kappa alive)
-    mean_log, mean_mu = (weight * s).sum(axis=1), (weight * np.exp(s)).sum(axis=1)
-    mean_share, pulled = (weight * share).sum(axis=1), (weight * share * s).sum(axis=1)
-    mean_base = np.log(base) + (weight * np.logaddexp(0.0, logit)).sum(axis=1)
+    total = inner + gammaln(shape + m) + constant + ended
     by_delta = shut / delta + seen.alone / (1 + delta) if delta > 0 else seen.alone * 1.0
     score = [
         np.log(b) - digamma(a) + mean_log,
@@ -142,35 +118,27 @@ def _chunk_likelihood(priors: Priors, seen: Watched) -> tuple[float, NDArray[np.
     return float(total.sum()), logs * np.array([float(np.sum(one)) for one in score])
 
 
-def _nodes(power: Any, rate: Any, lam: Any, base: float, alive: Any, kappa: float) -> tuple[Any, Any]:
-    """Return nodes of s = log mu around each peak, and their weights, float64[n, `NODES`] both.
+@kernel
+def _means(laws: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
+    """Return for n densities, float64[n, 6], the logarithm of the integral and five means, float64[6, n].
 
-    Newton's method finds the peaks of all deployments at once; the simulator's `find_nodes`, compiled, takes one.
-    s = peak + width sinh(u) with equally spaced u: tails, which are exponential in s, fall doubly exponentially in u.
+    They are of s = log mu, mu, the share y / (base + y) with y = mu^kappa alive, share s, and log(base + y).
     """
-    s = np.log(np.maximum(power, 0.05) / rate)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(60):  # Newton's method on concave functions, all at once
-            slope, curvature = _slope_and_curvature(s, power, rate, lam, base, alive, kappa)
-            move = np.clip(np.nan_to_num(slope / np.maximum(curvature, 1e-9)), -1.0, 1.0)
-            s = s + move
-            if np.abs(move).max() < 1e-6:
-                break
-        width = 1 / np.sqrt(np.maximum(curvature, 1e-9))
-        top = _log_density(s, power, rate, lam, base, alive, kappa)
-        ends = []
-        for side in (-1.0, 1.0):
-            reach = np.full_like(s, 1.0)
-            for _ in range(40):
-                at = s + side * width * np.sinh(reach)
-                inside = _log_density(at, power, rate, lam, base, alive, kappa) > top - DROP
-                if not inside.any():
-                    break
-                reach = np.where(inside, reach + 0.4, reach)
-            ends.append(side * reach)
-    step = (ends[1] - ends[0]) / (NODES - 1)
-    u = ends[0] + step * np.arange(NODES)
-    return s + width * np.sinh(u), step * width * np.cosh(u)
+    sums = np.zeros((6, len(laws)))
+    for i in range(len(laws)):
+        row = laws[i]
+        of = Density(row[0], row[1], row[2], row[3], row[4], row[5])
+        count, _, sums[0, i] = find_nodes(of, log(max(of.power, 0.05) / of.rate), grid)
+        for j in range(count):
+            s, weight = grid.places[j] * grid.step, grid.nodes[1, j]
+            grow = of.alive * grid.nodes[2, j]
+            share = grow / (of.base + grow)
+            sums[1, i] += weight * s
+            sums[2, i] += weight * grid.nodes[0, j]
+            sums[3, i] += weight * share
+            sums[4, i] += weight * share * s
+            sums[5, i] += weight * log_rate(of, s)
+    return sums
 
 
 class GammaPoisson(NamedTuple):

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import poisson
 
-from fluid.admission.law.cluster import AdmissionCluster, Kind
-from fluid.admission.law.moments import kind_moments
-from fluid.admission.simulation import world as worlds
-from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
-from fluid.admission.study.scaling import (
+from bounds.results.admission.scaling import (
     Clumps,
     drawn_clumps,
     full_share,
@@ -20,6 +16,10 @@ from fluid.admission.study.scaling import (
     normal_utilisation,
     poisson_utilisation,
 )
+from fluid.admission.law.cluster import AdmissionCluster, Kind
+from fluid.admission.law.moments import kind_moments
+from fluid.admission.simulation import world as worlds
+from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
 from theory.errors import InputError
 
 GROWING = Kind(1.0, 0.2, 0.3, 0.1, 4, 3)
