@@ -106,7 +106,7 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
     {'vcpus': '96'}
     >>> _named_as({"cpu", "memory"}, {"cpu": "96", "memroy": "192"})
     Traceback (most recent call last):
-    theory.errors.InputError: --server: memroy: no type has it (types have cpu, memory); did you mean memory?
+    theory.errors.ArgumentError: server: memroy: no type has it (types have cpu, memory); did you mean memory?
     """
     renamed: dict[str, str] = {}
     for name, amount in capacity.items():
