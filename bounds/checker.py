@@ -145,13 +145,15 @@ def limited_time(seconds: float) -> Iterator[None]:
 @contextmanager
 def limited_memory() -> Iterator[None]:
     """Limit the memory that is taken beyond what the process has, where Linux says how much that is."""
-    if not os.path.exists("/proc/self/statm"):
+    try:
+        import resource  # Unix alone has it
+
+        with open("/proc/self/statm", "rb") as stream:
+            pages = int(stream.read().split()[0])
+    except (ImportError, OSError):
         yield
         return
-    import resource
-
-    with open("/proc/self/statm", "rb") as stream:
-        most = int(stream.read().split()[0]) * resource.getpagesize() + MEMORY
+    most = pages * resource.getpagesize() + MEMORY
     before, highest = resource.getrlimit(resource.RLIMIT_AS)
     allowed = most if before == resource.RLIM_INFINITY else min(most, before)
     resource.setrlimit(resource.RLIMIT_AS, (allowed, highest))

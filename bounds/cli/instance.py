@@ -60,9 +60,7 @@ def instance(
 
     names = [name.strip() for name in types.split(",") if name.strip()]
     if not names and own is None:
-        raise InputError(
-            "--types", "missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)"
-        )
+        raise InputError("--types", "missing, expected VM types, such as aws:m5.large, or your own (--own FILE)")
     pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     jobs = {} if workload is None else {"workload": text(read_number("--workload", workload))}
     tables = catalogue_tables(names)

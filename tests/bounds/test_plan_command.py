@@ -383,9 +383,9 @@ def test_a_report_asks_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
         # a click sorts a table by numbers
         browser.do("[...document.querySelectorAll('th button')].find(b => b.textContent === 'arrivals').click()")
         order = browser.do(
-            "[...[...document.querySelectorAll('table')]"
-            ".find(t => t.caption && t.caption.textContent.startsWith('workload by type'))"
-            ".tBodies[0].rows].map(r => parseFloat(r.cells[1].textContent.replaceAll(',', '')))"
+            "[...[...document.querySelectorAll('h3')].find(h => h.textContent.startsWith('workload by type'))"
+            ".nextElementSibling.querySelector('table').tBodies[0].rows]"
+            ".map(r => parseFloat(r.cells[1].textContent.replaceAll(',', '')))"
         )
         assert order == sorted(order)
         assert [address for address in browser.asked if not address.startswith(("file:", "data:"))] == []
