@@ -64,7 +64,6 @@ def test_a_law_with_a_continuous_part_is_refused() -> None:
         models.configuration(packproof.uniform("1/10", "1/2"))
 
 
-@pytest.mark.slow
 @few
 @given(clusters())
 def test_fair_shares_under_time_division(cluster: packproof.Cluster) -> None:
