@@ -31,7 +31,6 @@ def brute(instance: Instance) -> list[tuple[int, ...]]:
     return [k for k in product(*(range(space.most(j) + 1) for j in range(len(instance.types)))) if space.holds(k)]
 
 
-@pytest.mark.slow
 @given(instances() | explicit_instances())
 def test_feasible_and_maximal(instance: Instance) -> None:
     space, every = instance.pools[0].space, brute(instance)
@@ -51,7 +50,6 @@ def test_max_reward_is_the_greatest_of_definition_2_2(instance: Instance, data: 
     assert max_reward(space, u, types) == max(allowed, key=lambda k: (weight(k, u), k))
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_long_weights_and_branching_agree(instance: Instance, data: st.DataObject) -> None:
     space = instance.pools[0].space
@@ -102,7 +100,6 @@ def test_a_short_table_is_left_to_python(types: list[int], monkeypatch: pytest.M
     assert calls
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_long_weights_take_the_same_table_in_python(instance: Instance, data: st.DataObject) -> None:
     """Weights of 62 bits and their sums with small differences: branch and bound gives way to the table at once."""
@@ -115,7 +112,6 @@ def test_long_weights_take_the_same_table_in_python(instance: Instance, data: st
         assert max_weight(space, weights) == best
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_proposals_of_a_table_are_the_best_with_each_type(instance: Instance, data: st.DataObject) -> None:
     """On servers of several sizes at once, some of which hold nothing: those share a table."""
@@ -153,7 +149,6 @@ def test_a_resource_that_keeps_a_type_out_of_some_pool_stays() -> None:
     assert Grid([three, replace(three, capacity=(0, 10, 100))]).demands.tolist() == [[0, 3, 3], [1, 1, 1]]
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_filling_serves_every_divisible_job(instance: Instance, data: st.DataObject) -> None:
     space, width = instance.pools[0].space, len(instance.types)
@@ -183,7 +178,6 @@ def first_fit_decreasing(capacity: int, sizes: list[int], need: list[int]) -> in
     return len(free)
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_filling_holds_counted_jobs(instance: Instance, data: st.DataObject) -> None:
     space = instance.pools[0].space

@@ -30,7 +30,6 @@ from theory.instance import Instance, additive, pooled
 every_kind = instances(max_pools=3) | explicit_instances()
 
 
-@pytest.mark.slow
 @given(every_kind)
 def test_greedy_meets_its_definitions(instance: Instance) -> None:
     greedy = global_greedy(instance)
@@ -48,7 +47,6 @@ def test_greedy_meets_its_definitions(instance: Instance) -> None:
         assert not is_global_greedy(instance, stages[1:]) or greedy.reward == 0
 
 
-@pytest.mark.slow
 @given(every_kind)
 def test_the_optimum_is_certified_and_greedy_keeps_its_guarantee(instance: Instance) -> None:
     solution = solve(instance)
@@ -69,7 +67,6 @@ def test_the_optimum_is_certified_and_greedy_keeps_its_guarantee(instance: Insta
         assert solution.ratio == 1
 
 
-@pytest.mark.slow
 @given(instances(max_pools=2))
 def test_column_generation_is_enumeration(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -80,7 +77,6 @@ def test_column_generation_is_enumeration(instance: Instance) -> None:
         assert optimal_assignment(instance).reward == listed
 
 
-@pytest.mark.slow
 @given(instances(max_pools=2))
 def test_against_scipy(instance: Instance) -> None:
     width, columns = len(instance.types), [(p, k) for p, pool in enumerate(instance.pools) for k in maximal(pool.space)]
@@ -96,7 +92,6 @@ def test_against_scipy(instance: Instance) -> None:
     assert float(optimal_assignment(instance).reward) == pytest.approx(-peer.fun, abs=1e-7)
 
 
-@pytest.mark.slow
 @given(instances(max_pools=2), st.integers(2, 5))
 def test_scaling_rewards_and_duplicating_pools_change_nothing(instance: Instance, factor: int) -> None:
     solution = solve(instance)
@@ -113,14 +108,12 @@ def test_scaling_rewards_and_duplicating_pools_change_nothing(instance: Instance
     assert twice.optimal.reward == solution.optimal.reward
 
 
-@pytest.mark.slow
 @given(instances(), st.data())
 def test_the_optimum_ignores_the_order_of_types(instance: Instance, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(instance.types))))
     assert optimal_assignment(instance.reordered(order)).reward == optimal_assignment(instance).reward
 
 
-@pytest.mark.slow
 @given(instances(max_types=3))
 def test_warm_and_fresh_agree(instance: Instance) -> None:
     program = AssignmentProgram(instance)
@@ -153,7 +146,6 @@ def test_greedy_placement_is_algorithm_1(instance: Instance, servers: int) -> No
     assert stages == algorithm_1(instance, servers)
 
 
-@pytest.mark.slow
 @given(instances() | explicit_instances())
 def test_the_loss_of_greedy_placement_is_bounded_by_lemma_b1(instance: Instance) -> None:
     servers, greedy = 10**6 + 3, global_greedy(instance)
@@ -170,7 +162,6 @@ def test_greedy_placement_does_lose() -> None:
     assert lemma_b1_bound(instance, greedy) == 2 + 3 * 1  # U_1 + (K + 1) U_2, K = 2
 
 
-@pytest.mark.slow
 @given(instances(max_pools=2, max_types=3), st.integers(1, 30))
 def test_least_servers_carry_the_jobs(instance: Instance, servers: int) -> None:
     jobs = [servers * rho for rho in instance.workload]
@@ -198,7 +189,6 @@ def least_bins(sizes: Sequence[int], capacity: int) -> int:
     return next(n for n in range(len(sizes) + 1) if placed(sorted(sizes, reverse=True), (capacity,) * n))
 
 
-@pytest.mark.slow
 @given(
     st.integers(14, 60).flatmap(
         lambda capacity: st.tuples(
@@ -247,7 +237,6 @@ def test_least_servers_state_their_limit() -> None:
         least_servers(instance, [Fraction(MOST_JOBS + 1), Fraction(3)])
 
 
-@pytest.mark.slow
 @given(instances(max_pools=2).filter(lambda i: any(i.workload)))
 def test_scaling_curves(instance: Instance) -> None:
     curve = scaling(instance)
