@@ -326,7 +326,6 @@ def test_writers_at_once_are_all_served(tmp_path: Path) -> None:
     assert _rows(place) == 20 + 80
 
 
-@pytest.mark.slow
 def test_pairing_and_intervals(tmp_path: Path) -> None:
     """Policies see the same jobs, so a difference is known better than from independent runs; keys are distinct."""
     path = grid_file(tmp_path, replications=12, until=60)
