@@ -83,6 +83,7 @@ def test_an_argument_is_an_option_on_the_command_line_and_a_field_in_a_grid(
     assert written == "--until: 3e9 jobs are expected by then\ngrid.toml: until: 3e9 jobs are expected by then\n"
 
 
+@pytest.mark.slow
 def test_no_place_is_part_of_a_text() -> None:
     assert placed('raise InputError(f"sizes: expected {most}")') == ["sizes: expected "]
     found = [(file.name, text) for file in FILES for text in placed(file.read_text(encoding="utf-8"))]
