@@ -10,7 +10,6 @@ import pytest
 from examples import capacity_region, monotone_property, server_pools, tight_family, worst_rewards
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
 def test_computed_is_theory(example: ModuleType) -> None:
     computed, theory = example.main()
