@@ -134,8 +134,8 @@ def a_day_each(sizes: Callable[[int], int], stays: Callable[[int], float], scale
 
 UNDETERMINED = {
     "constant sizes": (a_day_each(lambda _: 1, lambda n: 3 + 9 * (n % 5)), "sigma.rate"),
-    "constant lifetimes": (a_day_each(lambda n: 1 + n % 4, lambda _: 5.5), ".shape ran to e^14"),
-    "as many scale-outs each": (a_day_each(lambda n: 1 + n % 4, lambda n: 3 + 9 * (n % 5)), ".shape ran to e^14"),
+    "constant lifetimes": (a_day_each(lambda n: 1 + n % 4, lambda _: 5.5), "mu.shape ran to e^14"),
+    "as many scale-outs each": (a_day_each(lambda n: 1 + n % 4, lambda n: 3 + 9 * (n % 5)), "lambda."),
     "two deployments": (["a,0,7200,1", "a,3600,9000,2", "b,1800,5400,1"], "did not converge"),
 }
 

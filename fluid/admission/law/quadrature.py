@@ -103,7 +103,8 @@ def find_peak(of: Density, start: float) -> tuple[float, float]:
 def find_nodes(of: Density, start: float, grid: Grid) -> tuple[int, float, float]:
     """Write nodes of a density and their weights, with sum 1; `start` is near its peak.
 
-    Returns the number of nodes, the place of the peak, and the logarithm of the integral of the density.
+    Returns the number of nodes, the place of the peak, and the logarithm of the integral of the density relative to
+    its value at the first node.
     """
     peak, curvature = find_peak(of, start)
     width = min(grid.spacing / curvature**0.5, pi * pi / grid.depth)
@@ -127,7 +128,7 @@ def find_nodes(of: Density, start: float, grid: Grid) -> tuple[int, float, float
     total += more
     for j in range(count):
         grid.nodes[1, j] /= total
-    return count, peak, top + log(total * stride * grid.step)
+    return count, peak, log(total * stride * grid.step)
 
 
 @step

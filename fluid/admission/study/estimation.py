@@ -94,17 +94,16 @@ def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray
 
     The gradient is a mean under each belief.
     """
-    from scipy.special import digamma, gammaln
+    from scipy.special import digamma
 
     a, b, kappa, delta = priors.mu.shape, priors.mu.rate, priors.kappa, priors.delta
     shape, base = priors.lam.shape, priors.lam.rate
     k, m, alive, shut = seen.core_deaths, seen.scale_outs, seen.alive_time, seen.shut
     power, rate = a + k + kappa * m + shut, b + seen.core_time + delta * alive
     laws = np.column_stack([power, rate, shape + m, np.full(len(k), base), alive, np.full(len(k), kappa)])
-    inner, mean_log, mean_mu, mean_share, pulled, mean_base = _means(laws.astype(float), new_grid(DROP))
+    inner, s, mean_log, mean_mu, mean_share, pulled, mean_base = _means(laws.astype(float), new_grid(DROP))
     ended = np.where(shut, np.log(delta) if delta > 0 else -1e9, np.where(seen.alone, np.log1p(delta), 0.0))
-    constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)
-    total = inner + gammaln(shape + m) + constant + ended
+    total = inner + _log_density(priors, seen, s) + ended
     by_delta = shut / delta + seen.alone / (1 + delta) if delta > 0 else seen.alone * 1.0
     score = [
         np.log(b) - digamma(a) + mean_log,
@@ -118,26 +117,56 @@ def _likelihood_and_score(priors: Priors, seen: Watched) -> tuple[float, NDArray
     return float(total.sum()), logs * np.array([float(np.sum(one)) for one in score])
 
 
+def _log_density(priors: Priors, seen: Watched, s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of the likelihood of each deployment at s = log mu, times the density of the prior there.
+
+    Terms of a prior of large shape cancel: they are written in the distance from its mean, which is small then.
+    """
+    a, b, shape, base = priors.mu.shape, priors.mu.rate, priors.lam.shape, priors.lam.rate
+    k, m, alive = seen.core_deaths, seen.scale_outs, seen.alive_time
+    u = s + np.log(b / a)
+    of_mu = _remainder(a) + a * (u - np.expm1(u))  # a log b - log Gamma(a) + a s - b e^s
+    of_ends = (k + priors.kappa * m + seen.shut) * s - (seen.core_time + priors.delta * alive) * np.exp(s)
+    with np.errstate(divide="ignore"):  # log 0 of a time alive is -inf
+        odds = priors.kappa * s + np.log(alive / base)
+    # shape log base - (shape + m) log(base + mu^kappa alive)
+    of_lam = -shape * np.logaddexp(0.0, odds) - m * (np.log(base) + np.logaddexp(0.0, odds))
+    # log Gamma(shape + m) - log Gamma(shape)
+    gammas = m * np.log(shape + m) + shape * np.log1p(m / shape) - m - (_remainder(shape + m) - _remainder(shape))
+    return np.asarray(of_mu + of_ends + of_lam + gammas, float)
+
+
+def _remainder(x: Any) -> Any:
+    """Return x log x - x - log Gamma(x), of large x by Stirling's series."""
+    from scipy.special import gammaln
+
+    exact = x * np.log(x) - x - gammaln(x)
+    series = np.log(x / (2 * np.pi)) / 2 - 1 / (12 * x) + x**-3.0 / 360
+    return np.where(x < 1e3, exact, series)
+
+
 @kernel
 def _means(laws: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return for n densities, float64[n, 6], the logarithm of the integral and five means, float64[6, n].
+    """Return for n densities, float64[n, 6], an integral, a place and five means, float64[7, n].
 
-    They are of s = log mu, mu, the share y / (base + y) with y = mu^kappa alive, share s, and log(base + y).
+    The place is one of s = log mu, and the first number the logarithm of the integral relative to the density there.
+    The means are of s, mu, the share y / (base + y) with y = mu^kappa alive, share s, and log(base + y).
     """
-    sums = np.zeros((6, len(laws)))
+    sums = np.zeros((7, len(laws)))
     for i in range(len(laws)):
         row = laws[i]
         of = Density(row[0], row[1], row[2], row[3], row[4], row[5])
         count, _, sums[0, i] = find_nodes(of, log(max(of.power, 0.05) / of.rate), grid)
+        sums[1, i] = grid.places[0] * grid.step
         for j in range(count):
             s, weight = grid.places[j] * grid.step, grid.nodes[1, j]
             grow = of.alive * grid.nodes[2, j]
             share = grow / (of.base + grow)
-            sums[1, i] += weight * s
-            sums[2, i] += weight * grid.nodes[0, j]
-            sums[3, i] += weight * share
-            sums[4, i] += weight * share * s
-            sums[5, i] += weight * log_rate(of, s)
+            sums[2, i] += weight * s
+            sums[3, i] += weight * grid.nodes[0, j]
+            sums[4, i] += weight * share
+            sums[5, i] += weight * share * s
+            sums[6, i] += weight * log_rate(of, s)
     return sums
 
 
