@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bounds.answers.log import LogAnswer
+from bounds.answers.log import LogAnswer, LogPeak
 from bounds.answers.record import Fields, encode
 from bounds.views.panels import Bars
 from bounds.views.pictures import drawn
@@ -42,7 +42,8 @@ def first_lines(trace: Trace) -> list[str]:
     if trace.reading is None:
         return []
     answer = log_answer(Path(), trace)
-    rows = [f"{what}: {value}" for what, value in _facts(answer)]
+    more = [("distinct demands", f"{answer.distinct:,}"), *map(_most, answer.peaks)]
+    rows = [f"{what}: {value}" for what, value in (*_facts(answer), *more)]
     return [
         f"{_taken(answer)} (the whole answer: packproof log)",
         *rows,
@@ -77,19 +78,18 @@ def _facts(answer: LogAnswer) -> list[tuple[str, str]]:
             f"{ties.arrivals:,} come with another, {ties.most:,} at most; {ties.with_departure:,} as another leaves",
         ),
         *([("all times are multiples of", f"{ties.step} s")] if ties.step != "0" else []),
-        ("distinct demands", f"{answer.distinct:,}"),
-        *[
-            (f"most in service, {one.resource}", f"{number(one.most)} (mean {number(one.mean, 4)})")
-            for one in answer.peaks
-        ],
     ]
+
+
+def _most(peak: LogPeak) -> tuple[str, str]:
+    return f"most in service, {peak.resource}", f"{number(peak.most)} (mean {number(peak.mean, 4)})"
 
 
 def tables(answer: LogAnswer) -> list[Table]:
     """Return the numbers of a log, its columns, what was left out, peaks and demands, and what looks wrong."""
     numbers, *others = tables_of(answer)
-    facts = [[what, value] for what, value in _facts(answer) if not what.startswith(("most in", "distinct"))]
-    parts = [numbers._replace(rows=[*numbers.rows, ["span", lasting(answer.span)], *facts], numeric=[False, False])]
+    facts = [["span", lasting(answer.span)], *map(list, _facts(answer))]
+    parts = [numbers._replace(rows=[*numbers.rows, *facts], numeric=[False, False])]
     parts += [table for table in others if table.title == "columns"]
     if answer.left_out:
         rows = [[reason, f"{count:,}"] for reason, count in answer.left_out.items()]

@@ -129,7 +129,7 @@ def _refuse_large(
         shown = ", ".join(f"{name} = {text(x)}" for name, x in zip(capacity, demands[int(number[i])], strict=True))
         count = many(int(which.sum()), "task")
         raise InputError(
-            f"{source}{line}: expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not)"
+            f"{source}{line}", "", f"expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not)"
         )
 
 

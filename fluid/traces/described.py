@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.traces.model import MICROSECONDS, Doubt, Trace
+from fluid.traces.model import MICROSECONDS, Doubt, Oddity, Trace
 from theory.numbers import many
 
 COMMON = 10
@@ -16,9 +16,6 @@ COMMON = 10
 
 SHARE = 0.1
 """A tenth of all rows left out, or of all arrivals at the first instant, looks wrong."""
-
-PARTS = "that are"
-"""How the reason begins of rows that are parts of others, such as the steps of a job: none of them is missing."""
 
 FEW = 10
 """So many such rows are few, whatever their share."""
@@ -158,13 +155,13 @@ def _peaks(trace: Trace, times: NDArray[np.int64], span: int) -> tuple[Peak, ...
 
 def _doubts(trace: Trace, times: NDArray[np.int64], stays: Stays) -> tuple[str, ...]:
     """Return what looks wrong."""
-    doubts = [str(note) for note in trace.notes if isinstance(note, Doubt)]
+    doubts = []
     ends = times + trace.duration
     reading = trace.reading
     if reading is not None:
-        left = sum(count for reason, count in reading.left_out if not reason.startswith(PARTS))
-        if left > SHARE * reading.rows and left > FEW:
-            doubts.append(f"{left:,} of {reading.rows:,} rows are left out")
+        missing = sum(count for _, count in reading.left_out) - reading.parts
+        if missing > SHARE * reading.rows and missing > FEW:
+            doubts.append(f"{missing:,} of {reading.rows:,} rows are left out")
     at_first = int((times == times.min()).sum())
     if at_first > max(FEW, SHARE * len(times)):
         doubts.append(f"{at_first:,} of {len(times):,} tasks come at the first instant: were they there before?")
@@ -175,5 +172,6 @@ def _doubts(trace: Trace, times: NDArray[np.int64], stays: Stays) -> tuple[str, 
         doubts.append(f"{many(stays.at_once, 'stay')} of 0 seconds: did these tasks run, or are times too coarse?")
     if stays.unended > SHARE * len(times):
         doubts.append(f"{stays.unended:,} of {len(times):,} tasks were still there when the log ended")
-    doubts += [str(note) for note in trace.notes if note.endswith(("ended?", "each counts as a VM"))]
-    return tuple(dict.fromkeys(doubts))
+    noted = [note for note in trace.notes if isinstance(note, Oddity)]
+    first, others = ([str(note) for note in noted if isinstance(note, Doubt) == is_first] for is_first in (True, False))
+    return (*first, *doubts, *others)

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from fluid.traces.clocks import Clock, clock_of
 from fluid.traces.mapped import QUANTITIES, Columns, specified, trace_of
-from fluid.traces.model import Doubt, Trace
+from fluid.traces.model import Doubt, Oddity, Trace
 from theory.errors import InputError
 from theory.files.cells import is_absent
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records
@@ -197,4 +197,4 @@ def _note_on_repeated(found: Records) -> Sequence[str]:
     if not repeated:
         return []
     words = "row has" if repeated == 1 else "rows have"
-    return [f"{repeated:,} {words} the {found.headers['id']} of an earlier row: each counts as a VM"]
+    return [Oddity(f"{repeated:,} {words} the {found.headers['id']} of an earlier row: each counts as a VM")]

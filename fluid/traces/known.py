@@ -22,7 +22,7 @@ from typing import NoReturn
 from fluid.traces import slurm
 from fluid.traces.mapped import KNOWN as NO_RESOURCES
 from fluid.traces.mapped import Columns, specified, trace_of
-from fluid.traces.model import Outcome, ReadColumn, Trace
+from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
 from theory.errors import InputError
 from theory.files.formats import records
 from theory.files.table import Block, Table, opened
@@ -60,11 +60,12 @@ class Made:
 
 @dataclass(frozen=True)
 class Rule:
-    """Rows that are no tasks: what is said of them, the column that tells them, and how."""
+    """Rows that are no tasks: what is said of them, the column that tells them, and how; perhaps parts of others."""
 
     reason: str
     of: str
     is_such: Callable[[str], bool]
+    are_parts: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ SACCT = LogFormat(
     "the jobs of Slurm (sacct)",
     (*TIMES_OF_JOBS, *TRES),
     (IDS, ("ReqTRES", "AllocTRES")),
-    leave=tuple(Rule("that are steps of jobs", name, slurm.is_step) for name in IDS),
+    leave=tuple(Rule("that are steps of jobs", name, slurm.is_step, are_parts=True) for name in IDS),
     advice=ADVICE,
     notes=(
         "Slurm: K, M, G and T of memory are powers of 1024",
@@ -196,9 +197,23 @@ def _kibibytes(each: str, requested: str, allocated: str) -> str:
     return "0" if each.startswith("-") else text(Fraction(each) * Fraction(_processors(requested, allocated)) / 2**20)
 
 
-PARTS = Rule(
-    "that are parts of a job, which has a line of its own (status 2, 3, 4)", "status", {"2", "3", "4"}.__contains__
+PARTS_OF_JOBS = Rule(
+    "that are parts of a job, which has a line of its own (status 2, 3, 4)",
+    "status",
+    {"2", "3", "4"}.__contains__,
+    are_parts=True,
 )
+
+
+def _unknown(cells: Mapping[str, Sequence[Cells]]) -> list[str]:
+    """Return the notes on what a log does not know."""
+    notes = []
+    if any(each.startswith("-") for each, *_ in cells.get("memory", ())):
+        notes.append("SWF: memory that is not known (-1) counts as 0")
+    if ("-1",) in cells.get("outcome", ()):
+        notes.append("SWF: jobs whose status is not known (-1) are taken to have run to their end")
+    return notes
+
 
 SWF = LogFormat(
     "a log in the Standard Workload Format",
@@ -213,8 +228,9 @@ SWF = LogFormat(
             "used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
             "executable", "queue", "partition", "preceding job", "think time"),
     first=(r"-?\d+(\.\d*)?",) * 18,
-    leave=(PARTS,),
+    leave=(PARTS_OF_JOBS,),
     notes=("SWF: a job is one unit, so that all its processors are on one server",),
+    remarks=_unknown,
 )  # fmt: skip
 
 
@@ -276,6 +292,7 @@ class _Maker:
     def __init__(self, table: Table, form: LogFormat) -> None:
         self.table, self.columns = table, form.bound(table)
         self.left_out: Counter[str] = Counter()
+        self.parts = 0
         self.replaced: Counter[tuple[str, str, str]] = Counter()
         self.made: dict[str, dict[Cells, str]] = {one.name: {} for one in self.columns}
         self._rules = [rule for rule in form.leave if rule.of in table.header]
@@ -291,7 +308,9 @@ class _Maker:
             chosen = [True] * len(rows)
             for rule in self._rules:
                 which = [rule.is_such(cell) for cell in cells[header.index(rule.of)]]
-                self.left_out[rule.reason] += sum(compress(which, chosen))
+                count = sum(compress(which, chosen))
+                self.left_out[rule.reason] += count
+                self.parts += count if rule.are_parts else 0
                 chosen = [there and not such for there, such in zip(chosen, which, strict=True)]
             kept = list(compress(lines, chosen))
             used = {name: list(compress(cells[header.index(name)], chosen)) for one in self.columns for name in one.of}
@@ -386,10 +405,11 @@ def read_table(table: Table, form: LogFormat, *, drop_open: bool = False, strict
         format=form.name,
         columns=tuple(_column(one, reading.written) for one in maker.columns),
         rows=maker.rows,
+        parts=maker.parts,
         left_out=(*((reason, count) for reason, count in maker.left_out.items() if count), *reading.left_out),
     )
     notes = (f"read as {form.name}: {reading.in_words()}", *form.notes, *maker.notes, *remarks, *trace.notes)
-    doubts = tuple(note for note in trace.notes if note.__class__ is not str)
+    doubts = tuple(note for note in trace.notes if isinstance(note, Doubt))
     return replace(trace, notes=(*doubts, *(note for note in notes if note not in doubts)), reading=reading)
 
 

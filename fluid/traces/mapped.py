@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Outcome, ReadColumn, Reading, Trace
+from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Oddity, Outcome, ReadColumn, Reading, Trace
 from fluid.traces.tasks import Tasks
 from theory.files.cells import COMPACT, EPOCH, NUMBERS, SERIAL, ZONED, is_absent, nonnegative, whole
 from theory.files.columns import Flags, Integers, whole_numbers
@@ -486,7 +486,7 @@ def _doubts(found: Records, tasks: Tasks, columns: Columns) -> tuple[list[Doubt]
     doubts = [Doubt(f"the mean stay is {_lasting(mean)}, under a second")] if is_short else []
     ends = tasks.arrival + stays
     late = tasks.line[ends > 2 * span] if span > 0 else tasks.line[:0]
-    others = []
+    others: list[str] = []
     if len(late):
         one = len(late) == 1
         words = (
@@ -497,7 +497,7 @@ def _doubts(found: Records, tasks: Tasks, columns: Columns) -> tuple[list[Doubt]
         if stays.max() > FAR * span:
             doubts.append(Doubt(words))
         else:
-            others.append(words)
+            others.append(Oddity(words))
     return doubts, others
 
 

@@ -29,8 +29,14 @@ class Outcome(IntEnum):
     censored = 4
 
 
-class Doubt(str):
-    """A note that puts the reading of a trace in doubt: answers begin with it."""
+class Oddity(str):
+    """A note on what looks wrong in a trace."""
+
+    __slots__ = ()
+
+
+class Doubt(Oddity):
+    """An oddity that puts the reading of a trace in doubt: answers begin with it."""
 
     __slots__ = ()
 
@@ -62,6 +68,8 @@ class Reading:
         Why rows were left out, and how many.
     written : str
         How times are written, where they are no plain seconds.
+    parts : int
+        Rows left out that are parts of others, such as the steps of a job: none of them is missing.
     """
 
     format: str
@@ -70,6 +78,7 @@ class Reading:
     rows: int
     left_out: tuple[tuple[str, int], ...] = ()
     written: str = ""
+    parts: int = 0
 
     def in_words(self) -> str:
         """Return which column is what."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fluid.traces.described import describe
 from fluid.traces.documents import quantity
 from fluid.traces.model import Outcome, Trace
 from fluid.traces.readers import read_trace
@@ -267,3 +268,32 @@ def test_a_log_of_another_name_is_the_same(tmp_path: Path) -> None:
     for name, other in (("jobs.swf", "jobs.txt"), ("pods.json", "pods"), ("sacct.txt", "sacct.csv")):
         shutil.copy(LOGS / name, tmp_path / other)
         assert rows_of(read_trace(tmp_path / other)) == EXPECTED[name][1]
+
+
+def test_what_a_log_of_the_archive_does_not_know_is_said(tmp_path: Path) -> None:
+    notes = read_trace(LOGS / "jobs.swf").notes
+    assert "SWF: memory that is not known (-1) counts as 0" in notes
+    assert not any("status" in note and "taken to have run" in note for note in notes)
+    file = tmp_path / "jobs.swf"
+    known = (LOGS / "jobs.swf").read_text().splitlines()
+    last = known[-1].split()
+    file.write_text(" ".join([*last[:10], "-1", *last[11:]]) + "\n")
+    (unknown,) = [note for note in read_trace(file).notes if note.startswith("SWF: jobs whose status")]
+    assert unknown == "SWF: jobs whose status is not known (-1) are taken to have run to their end"
+    assert "SWF: memory that is not known (-1) counts as 0" not in read_trace(file).notes
+
+
+def test_parts_of_jobs_are_not_missed(tmp_path: Path) -> None:
+    """Steps of jobs are most rows of some logs; that as many rows of another kind are left out looks wrong."""
+    header, *rows = (LOGS / "sacct.txt").read_text().splitlines()
+    place = header.split("|").index("State")
+    (job,) = [row for row in rows if row.split("|")[place] == "COMPLETED" and "." not in row.split("|")[0]][:1]
+    steps = [row.replace(row.split("|")[0], f"{row.split('|')[0]}.{n}", 1) for n, row in enumerate([job] * 20)]
+    waiting = ["|".join([*row.split("|")[:place], "PENDING", *row.split("|")[place + 1 :]]) for row in [job] * 20]
+    doubts = []
+    for n, more in enumerate((steps, waiting)):
+        file = tmp_path / f"{n}.txt"
+        file.write_text("\n".join([header, *rows, *more]) + "\n")
+        doubts.append(describe(read_trace(file)).doubts)
+    assert not any("rows are left out" in doubt for doubt in doubts[0])
+    assert any(doubt.endswith("rows are left out") for doubt in doubts[1])
