@@ -188,7 +188,7 @@ class Claim(Shown):
         if name not in self.parameters:
             names = ", ".join(self.parameters)
             expected = f"one of {names}" if names else "none, as this claim has none that can be chosen"
-            raise InputError(self.id, f"parameters: expected {expected}, got {name[:60]!r}")
+            raise InputError(self.id, "parameters", f"expected {expected}, got {name[:60]!r}")
 
     def outcome(self, level: Level = Level.quick, control: str = "") -> Outcome:
         """Check the claim, as it stands or with a control; without its data it is skipped.

@@ -336,7 +336,7 @@ def check_stored(options: Stored) -> None:
         cluster = read_cluster(path)
         name, tasks = read_allocation(stored, cluster)
         if name != mechanism.name:
-            raise InputError(stored, f"mechanism: expected {mechanism.name}, got {name!r}")
+            raise InputError(stored, "mechanism", f"expected {mechanism.name}, got {name!r}")
         say("checking ...")
         prices = read_prices(stored, cluster) if numeric.has_prices else ()
         violation = numeric.violation(cluster, tasks, prices)

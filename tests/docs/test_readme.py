@@ -100,6 +100,11 @@ def test_the_readme_says_how_many_claims_are_checked() -> None:
     skipped = sum(claim.verdict is Verdict.skipped for claim in every)
     said = f"{len(every) - skipped} claims checked; all outcomes are as expected; {skipped} skipped"
     assert f'"{said}"' in " ".join(README.split())
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    listed = (ROOT / "proofs" / "theorems.txt").read_text(encoding="utf-8").splitlines()
+    theorems = [line for line in listed if line and not line.startswith("#")]
+    assert f"- {len(every)} claims of five papers" in changes
+    assert f"and {len(theorems)} theorems checked by Coq" in changes
 
 
 def test_every_command_is_named() -> None:
