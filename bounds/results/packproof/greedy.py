@@ -293,9 +293,9 @@ ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
     "(J, R) = (2, 1), (3, 2), (4, 3), (5, 4) and more resources, and larger elsewhere. Chains that would attain the "
     "bound with at most 2 J jobs of a type alone, and 2 of the last, are realised by no demands for (3, 1) and (4, "
     "2), and, at the full level, for (5, 3). Beside each value the computed answer has the share that is proved from "
-    "below, which is that bound, and 17/24, 235/336 and 571/819 for (3, 1), (4, 1) and (5, 1), where it is attained "
-    "too, 106/155 for (4, 2), and for (6, 1) what is kept on one resource by any number of types. The least value "
-    "found is not shown to be the infimum where the two differ.",
+    "below, which is that bound, and 17/24, 235/336, 571/819 and 106531/152915 for (3, 1), (4, 1), (5, 1) and (6, 1), "
+    "where it is attained too, and 106/155 for (4, 2). The least value found is not shown to be the infimum where the "
+    "two differ.",
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
