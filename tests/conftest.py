@@ -80,23 +80,24 @@ class CompileClock:
         return self.seconds
 
 
-CLOCK = CompileClock()
+COMPILING = CompileClock()
 
 
 class CpuClock:
     """The CPU seconds of this process from now on, and of children that began from now on and have been waited for.
 
-    A worker that an earlier test has left may end in any test, with all that it has spent: where one of the children of
-    the beginning has ended, or no system lists them, those of children are not counted.
+    What numba compiles in this process, at an empty cache, does not count. A worker that an earlier test has left may
+    end in any test, with all that it has spent: where one of the children of the beginning has ended, or the system
+    does not list them, those of children are not counted.
     """
 
     def __init__(self) -> None:
-        self._children, self._start = living_children(), os.times()
+        self._children, self._start, self._compiled = living_children(), os.times(), COMPILING.look()
 
     def seconds(self) -> float:
         """Return the seconds so far."""
         now, start = os.times(), self._start
-        own = now.user + now.system - start.user - start.system
+        own = now.user + now.system - start.user - start.system - (COMPILING.look() - self._compiled)
         waited = now.children_user + now.children_system - start.children_user - start.children_system
         if waited and self._children is not None and self._children <= (living_children() or set()):
             return own + waited
@@ -116,10 +117,10 @@ def living_children() -> set[str] | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fail a test without a marker that takes long; what numba compiles, at an empty cache, does not count."""
-    clock, compiled = CpuClock(), CLOCK.look()
+    """Fail a test without a marker that takes long."""
+    clock = CpuClock()
     result = yield
-    spent = clock.seconds() - (CLOCK.look() - compiled)
+    spent = clock.seconds()
     if file := os.environ.get("PACKPROOF_TEST_TIMES"):
         with Path(f"{file}.{os.getpid()}").open("a") as stream:
             stream.write(f"{spent:.3f} {item.nodeid}\n")

@@ -139,16 +139,12 @@ class Measured:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Add the CPU of a test, with what it sets up, to its room."""
-        start = self._seconds()
+        from tests.conftest import CpuClock  # once pytest has prepared hypothesis, which this imports
+
+        clock = CpuClock()
         result = yield
-        self.rows[reached(item.path.relative_to(ROOT).as_posix())[0]].seconds += self._seconds() - start
+        self.rows[reached(item.path.relative_to(ROOT).as_posix())[0]].seconds += clock.seconds()
         return result
-
-    @staticmethod
-    def _seconds() -> float:
-        from tests.conftest import CLOCK, cpu_seconds  # once pytest has prepared hypothesis, which this imports
-
-        return cpu_seconds() - CLOCK.look()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what failed and what was skipped, and the controls that the test of a claim says it has tried."""
@@ -202,7 +198,7 @@ def main() -> int:
     """Count or run the tests and print the table; return 0 if no test failed, and every room and claim has one."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.covered", description="what make test covers, by room")
     parser.add_argument("--count", action="store_true", help="count the tests and run none")
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--write", action="store_true", help=f"if no test fails, write {PAGE.relative_to(ROOT)}")
     options, others = parser.parse_known_args()
     measured = Measured(options.count)
     how = ["--collect-only", "-qq"] if options.count else ["-q"]
@@ -210,7 +206,7 @@ def main() -> int:
     bare = [f"No test at all: `{room}`." for room in rooms() if measured.rows[room] == Row()]
     lines = [*measured.table(), "", *measured.of_claims(), *bare]
     print(*lines, *measured.failed, sep="\n")
-    if options.write:
+    if options.write and not status:
         write(lines, "Counted" if options.count else "Measured")
     return status or int(bool(bare))
 
