@@ -69,7 +69,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks $(if $(OUT),--out $(OUT)) $(if $(COMPARE),--compare $(COMPARE))
 
 soak: .venv/ready
-	HYPOTHESIS_PROFILE=soak $(PYTEST) -n 2 -m soak $(TESTS)
+	HYPOTHESIS_PROFILE=soak $(PYTEST) -n 2 -m soak -o faulthandler_timeout=0 $(TESTS)
 
 proofs:
 	$(MAKE) -C proofs
