@@ -156,9 +156,9 @@ def _order_of_dates(records: Records, moments: Mapping[str, str]) -> tuple[str, 
     cells: dict[str, tuple[str, int, int, int]] = {}
     every = np.ones(len(records), bool)
     for name in moments:
-        texts, _ = records.cells[name].distinct(every)
-        if not any(date_parts(cell) for cell in texts[:LOOK]):
+        if not any(date_parts(cell) for cell in records.cells[name].first(LOOK)):
             continue
+        texts, _ = records.cells[name].distinct(every)
         cells |= {cell: parts for cell in texts if (parts := date_parts(cell)) is not None}
     if not cells:
         return "", ""

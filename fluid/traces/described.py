@@ -115,7 +115,12 @@ def _ties(times: NDArray[np.int64], stays: NDArray[np.int64]) -> Ties:
 def _demands(trace: Trace) -> tuple[int, tuple[Demand, ...]]:
     """Return the number of distinct demands, or of types, and the most common ones."""
     rows = trace.demand if trace.resources else trace.label[:, None]
-    distinct, counts = np.unique(rows, axis=0, return_counts=True)
+    codes = np.zeros(len(rows), np.int64)  # rows by one number each, in their order
+    for column in rows.T:
+        values, places = np.unique(column, return_inverse=True)
+        _, codes = np.unique(codes * len(values) + places, return_inverse=True)
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    distinct = rows[first]
     order = np.argsort(-counts, kind="stable")[:COMMON]
     common = []
     for i in order.tolist():
@@ -133,19 +138,21 @@ def _peaks(trace: Trace, times: NDArray[np.int64], span: int) -> tuple[Peak, ...
     """Return the peak of the number of tasks, and of each resource."""
     count, stays = len(times), trace.duration
     index = np.arange(count)
-    leaves_at_once = stays == 0
     # by time; departures before arrivals, but of a task that stays for no time right after its arrival
-    moments = np.concatenate([times, times + stays])
-    kinds = np.concatenate([np.ones(count, np.int64), leaves_at_once.astype(np.int64)])
-    after = np.concatenate([np.zeros(count, np.int64), np.ones(count, np.int64)])
-    order = np.lexsort((after, np.concatenate([index, index]), kinds, moments))
+    coming = np.repeat(index, 1 + (stays == 0))
+    is_end = np.diff(coming, prepend=-1) == 0
+    tasks = np.concatenate([index[stays > 0], coming])
+    leaves = np.concatenate([np.ones(int((stays > 0).sum()), bool), is_end])
+    moments = times[tasks] + np.where(leaves, stays[tasks], 0)
+    order = np.argsort(moments, kind="stable")
+    sign = np.where(leaves, -1, 1)[order]
     inside = np.clip(times + stays, 0, span) - times
     columns = {"tasks": (np.ones(count, np.int64), Fraction(1))}
     for r, name in enumerate(trace.resources):
         columns[name] = trace.demand[:, r], trace.unit[r]
     peaks = []
     for name, (amounts, unit) in columns.items():
-        in_service = np.cumsum(np.concatenate([amounts, -amounts])[order])
+        in_service = np.cumsum(amounts[tasks][order] * sign)
         place = int(np.argmax(in_service))
         mean = float((amounts.astype(float) * inside).sum() / span) if span else float(amounts.sum())
         most, at = float(int(in_service[place]) * unit), float(moments[order[place]]) / MICROSECONDS

@@ -130,6 +130,15 @@ class Cells:
             codes.append(np.array([*found, -1], np.int64)[which])
         return list(numbers), np.concatenate(codes) if codes else np.zeros(0, np.int64)
 
+    def first(self, most: int) -> list[str]:
+        """Return the first distinct cells, at most a number of them."""
+        found: dict[str, None] = {}
+        for block, places, _ in self.parts(np.ones(len(self), bool)):
+            found |= dict.fromkeys(block.text(i) for i in places[:most].tolist())
+            if len(found) >= most:
+                break
+        return list(found)[:most]
+
     def repeated(self, is_none: Callable[[str], bool]) -> int:
         """Return the number of rows whose cell an earlier row has, but for cells of a kind."""
         marks = []  # equal cells have equal ones

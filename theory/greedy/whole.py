@@ -44,19 +44,20 @@ def whole_servers(
 
     Notes
     -----
-    The best of the amounts rounded up, a node-limited integer search over ranked configurations, and, on one pool, the
-    largest jobs first, from nothing and on top of the amounts rounded down (`theory.exact.columns.largest_first`).
+    The best of the amounts rounded up, on one pool the largest jobs first, from nothing and on top of the amounts
+    rounded down (`theory.exact.columns.largest_first`), and, where these do not attain the lower bound, a node-limited
+    integer search over ranked configurations, which takes ten times as long.
     """
     best = trimmed([(p, k, Fraction(ceil(amount))) for p, k, amount in amounts], need)
-    if servers_for(instance, best) > lower:
-        candidate = _searched(instance, ranked()[:MILP_COLUMNS], need)
-        if candidate is not None and servers_for(instance, candidate) < servers_for(instance, best):
-            best = candidate
     if len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
         for begun in (floors(amounts), []):
             if servers_for(instance, best) > lower:
                 packed = packed_largest_first(space, need, begun)
                 best = min(best, packed, key=lambda columns: servers_for(instance, columns))
+    if servers_for(instance, best) > lower:
+        candidate = _searched(instance, ranked()[:MILP_COLUMNS], need)
+        if candidate is not None and servers_for(instance, candidate) < servers_for(instance, best):
+            best = candidate
     return best
 
 
