@@ -18,17 +18,20 @@ STEADY_AND_GROWING = (Kind(0.5, 0.1, 0.0, 0.04, 4), Kind(0.5, 0.1, 0.1, 0.04, 4,
 LOAD = 0.0097
 """Arrivals an hour and core at which they ask for about 1.5 times the cores."""
 
-SEED = 20261129  # none of the runs that chose clusters and ladders had this seed
+CORES = 120
+
+SEED = 20261130  # none of the runs that chose the cluster and the ladders had this seed
 
 SLA = 0.05
 
-LADDERS = {"zeroth": (150.0, 180.0), "first": (160.0, 180.0, 200.0), "second": (0.14, 0.3)}
+LADDERS = {"zeroth": (60.0, 72.0), "first": (66.0, 78.0), "second": (0.16, 0.2)}
+"""Thresholds of each policy, between which it meets the SLA: the claim fails where one does not."""
 
 
 @cache
 def _frontier(name: str, runs: int) -> Frontier:
     """Return the frontier of a policy on its ladder; all policies meet the same worlds."""
-    cluster = AdmissionCluster(240, LOAD * 240, STEADY_AND_GROWING)
+    cluster = AdmissionCluster(CORES, LOAD * CORES, STEADY_AND_GROWING)
     ladders = [(AdmissionPolicy(name), LADDERS[name])]
     (curve,) = frontiers_of(cluster, ladders, 200.0, replications=runs, seed=SEED, warmup=40.0)
     return curve
@@ -37,38 +40,45 @@ def _frontier(name: str, runs: int) -> Frontier:
 @claim(
     "table-2",
     "On one cluster both higher moments gain alike",
-    "First and second moment achieve similar utilisation, both above the zeroth: on a cluster of 240 cores with two "
-    "known kinds, SLA 5 %, 200 hours, 150 worlds (600 in full), both gain over the zeroth, and the gains differ by "
-    "less than 3 points. Other clusters are not checked. How far above, and the paper's own priors, are lost.",
+    "First and second moment achieve similar utilisation, both above the zeroth: on a cluster of 120 cores with two "
+    "known kinds, SLA 5 %, 200 hours, 1,200 worlds (4,000 in full), both gain over the zeroth, and the gains differ by "
+    "less than 3 points. Larger clusters are not checked. How far above, and the paper's own priors, are lost.",
     source="Table 2 and Section 5.3",
     printed="first and second moment achieve similar utilisation, both well above zeroth (numbers lost)",
     evidence=Evidence.statistical,
-    full={"runs": 600},
+    tiny={"runs": 400},
+    full={"runs": 4_000},
     controls={
         "zeroth in place of first": {"policies": ("zeroth", "zeroth", "second")},
         "zeroth in place of second": {"policies": ("zeroth", "first", "zeroth")},
+        "another SLA, beyond the ladders": {"sla": 0.2},
     },
 )
-def table_2(runs: int = 150, *, policies: tuple[str, ...] = ("zeroth", "first", "second")) -> Outcome:
+def table_2(
+    runs: int = 1_200, *, sla: float = SLA, policies: tuple[str, ...] = ("zeroth", "first", "second")
+) -> Outcome:
     """Compare the three policies on one cluster; `examples/admission_policies.csv` has another, which is not checked.
 
-    There the policies are not similar: with the stand-in priors on 2,000 cores, at an SLA of 0.1 % in 100 worlds of a
-    year, the first gains 0.006 [-0.001, 0.013] over the zeroth and the second 0.029 [0.023, 0.041] (BCa, 95 %). That
-    gains fall with the capacity is the claim packproof/gain-by-capacity.
+    On 240 cores the gains are a fifth of those here: in 3,000 worlds 0.0035 [0.0018, 0.0053] by the first moment and
+    0.0116 [0.0090, 0.0142] by the second. In the example the policies are not similar: with the stand-in priors on
+    2,000 cores, at an SLA of 0.1 % in 100 worlds of a year, the first gains 0.006 [-0.001, 0.013] over the zeroth and
+    the second 0.029 [0.023, 0.041] (BCa, 95 %). That gains fall with the capacity is the claim
+    packproof/gain-by-capacity.
     """
     expect_number(runs, "runs", 2)
     curves = [_frontier(name, runs) for name in policies]
-    used = [curve.pseudo_values(SLA) for curve in curves]
+    used = [curve.pseudo_values(sla) for curve in curves]
     decisions, gains = Decisions(3), []
     for high, low in ((1, 0), (2, 0), (2, 1)):
         gains.append(decisions.mean(used[high] - used[low]))
     shown = ", ".join(
-        f"{name} {float(curve.used_at(SLA)[0]):.4f}" for name, curve in zip(policies, curves, strict=True)
+        f"{name} {float(curve.used_at(sla)[0]):.4f}" for name, curve in zip(policies, curves, strict=True)
     )
     ends = [f"[{gain.low:.4f}, {gain.high:.4f}]" for gain in gains]
     shown += f"; first above zeroth {ends[0]}, second above zeroth {ends[1]}, above first {ends[2]}; {decisions}"
     near = gains[2].low > -0.03 and gains[2].high < 0.03
-    return Outcome(shown, bool(gains[0].low > 0 and gains[1].low > 0 and near))
+    is_met = all(curve.holds(sla) for curve in curves)
+    return Outcome(shown, bool(is_met and gains[0].low > 0 and gains[1].low > 0 and near))
 
 
 @claim(
