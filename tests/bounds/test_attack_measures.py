@@ -74,7 +74,7 @@ def test_a_lie_that_pays_is_one() -> None:
     assert judge_lie(by_demand)(first_lies(shape)[0]).value == Fraction(3, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     """The allocations of the truth and of the lie are PS-DSF by Theorem 1, and the tasks by lying are counted anew."""
     space = LieSpace(3, 2, 3)

@@ -298,7 +298,7 @@ def test_best_fit_is_caught_under_fixed_service() -> None:
     assert broken.document()["simulation"] == {"service": "deterministic"}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_fifo_piles_work_up_and_vqs_survives() -> None:
     """Small jobs wait behind one that fills the server; VQS supports 2/3 of the region under geometric service."""
     low = break_policy(policy("fifo-ff"), servers=1, evaluations=1)

@@ -255,7 +255,7 @@ def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_interrupted_gives_the_nearest_so_far(by: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C long before the end: status 0, and the violation that was reached."""
     root = Path(__file__).parent.parent.parent

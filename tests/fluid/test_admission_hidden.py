@@ -22,7 +22,7 @@ GROWS = AdmissionCluster(6, 1.0, (Kind(0.5, 0.5, 0.2, 1.0, 1), Kind(0.5, 0.5, 1.
 DRIFTS = AdmissionCluster(5, 1.0, (Kind(0.5, 0.5, 0.3, 0.5, 1), Kind(0.5, 0.6, 1.0, 0.0, 1)))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_bounds_meet_and_two_methods_agree() -> None:
     sla = 0.05
     found = hidden_optimum(GROWS, sla, 2, 11)

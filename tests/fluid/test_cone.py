@@ -22,7 +22,7 @@ few = instances(max_types=3, max_resources=2, max_capacity=8).filter(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(few, st.sampled_from([Fraction(1, 2), Fraction(7, 8)]), st.integers(0, 2**32 - 1))
 def test_attained_and_never_beaten(instance: Instance, beta: Fraction, seed: int) -> None:
     space = instance.pools[0].space

@@ -184,7 +184,7 @@ def test_bounds_of_a_queue_hold_the_exact_mean_and_are_near_it(load: Fraction, m
 TWO_TYPES = [(1, 3, (1, 2)), (1, 4, (2, 3)), (2, 2, (1, 2))]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from(TWO_TYPES), st.tuples(*(st.floats(1e-3, 0.3),) * 2), st.integers(10, 24))
 def test_bounds_hold_the_mean_of_the_truncated_chain(
