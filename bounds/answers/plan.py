@@ -35,7 +35,7 @@ class PlanAnswer(CommandAnswer):
         PlanRounding | None, Head("demands rounded up to types, and what that costs (certified bounds)")
     ]
     growth: Annotated[list[PlanGrowth], HIDDEN]
-    left_out: Annotated[list[str], Head("left out for lack of time", by=LINES)]
+    left_out: Annotated[list[str], Head("left out for lack of time, or as the log is long", by=LINES)]
     not_run: Annotated[list[str], Head("left out, as it cannot run here", by=LINES)]
     certificate: Annotated[Any, HIDDEN]
 
@@ -52,8 +52,7 @@ class PlanLog(Answer):
 
     `about` has the first lines of ``packproof log``.
 
-    `begins` is in seconds from 1970 (null: the log has no dates); `simulated` is the part on which policies ran (null:
-    all of it).
+    `begins` is in seconds from 1970 (null: the log has no dates).
     """
 
     arrivals: int
@@ -62,15 +61,6 @@ class PlanLog(Answer):
     begins: float | None
     about: list[str]
     notes: list[str]
-    simulated: PlanPart | None
-
-
-class PlanPart(Answer):
-    """The busiest part of a log."""
-
-    arrivals: int
-    begins: float
-    seconds: float
 
 
 class TypeOfLog(Answer):

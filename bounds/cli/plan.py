@@ -41,7 +41,7 @@ WORST = 10.0  # seconds for the worst workload of the types
 
 
 class Level(StrEnum):
-    """How much of the log is simulated."""
+    """How many logs are simulated beside the one that is given."""
 
     quick = "quick"
     full = "full"
@@ -91,7 +91,10 @@ PolicyNames = Annotated[
 ]
 LevelOption = Annotated[
     Level,
-    typer.Option("--level", help="Simulate at most 200,000 VMs and 3 resampled logs, or 2,000,000 and 19."),
+    typer.Option(
+        "--level",
+        help="Resampled and grown logs simulated beside it: 3 of 600,000 VMs in all, or 19 of 12,000,000.",
+    ),
 ]
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", help="Seconds after which no further part is begun.")

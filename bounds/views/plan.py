@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPart
+from bounds.answers.plan import WORKLOAD, PlanAnswer
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
 from bounds.views.panels import Bars, Chart, Curve
@@ -55,13 +55,6 @@ def plan_answer(
     log, target, peak = plan.log, plan.trials.target, plan.peak
     best = plan.best
     is_share = target.accept is not None
-    simulated = None
-    if plan.part is not log:
-        simulated = {
-            "arrivals": len(plan.part.jobs.times),
-            "begins": seconds(plan.part_begins),
-            "seconds": seconds(plan.part.until),
-        }
     return encode(
         PlanAnswer,
         sentence=doubted(log.notes, _sentence(plan)),
@@ -76,7 +69,6 @@ def plan_answer(
             warmup=seconds(log.warmup),
             begins=None if log.begins is None else seconds(log.begins),
             about=[] if log.trace is None else first_lines(log.trace),
-            simulated=simulated,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -174,26 +166,18 @@ def _sentence(plan: Plan) -> str:
     attained = f"{percent(best.attained)} of {counted}" if share else f"{best.attained:,.1f} s on average"
     reached = f"accepts {attained}" if share else f"makes {counted} wait {attained}"
     mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
-    (row,) = (row for row in plan.policies if row.need is best)
-    ends = _resampled(row)["range"]
-    again = f"; {_between(*ends)} on {many(len(row.resampled), 'resampled log')}" if ends else ""
     return (
         f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
         f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
-        f"(target: {aim}{again}); its mean workload needs {mean}, and its fullest instant {peak}."
+        f"(target: {aim}); its mean workload needs {mean}, and its fullest instant {peak}."
     )
 
 
 def _counted(plan: Plan) -> str:
     """Name the VMs that are counted."""
-    whose = "the VMs"
-    if plan.part is not plan.log:
-        whose = f"the {len(plan.part.jobs.times):,} VMs of its busiest part (of {len(plan.log.jobs.times):,})"
-    if plan.part.warmup > 0:
-        whose += f" that come after a warm-up of {lasting(seconds(plan.part.warmup))}"
-    elif plan.log.warmup > 0:
-        whose += f", which begins after a warm-up of {lasting(seconds(plan.log.warmup))},"
-    return whose
+    if plan.log.warmup > 0:
+        return f"the VMs that come after a warm-up of {lasting(seconds(plan.log.warmup))}"
+    return "the VMs"
 
 
 def doubted(notes: Sequence[str], answer: str) -> str:
@@ -239,9 +223,8 @@ def tables(answer: PlanAnswer) -> list[Table]:
     parts = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
     if answer.growth:
         parts.append(_growth(answer, share=is_share))
-    notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
-    if notes:
-        parts.append(Table("about the log", [""], [[note] for note in notes], [False]))
+    if log.notes:
+        parts.append(Table("about the log", [""], [[note] for note in log.notes], [False]))
     about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
     return [*about, *parts]
 
@@ -271,11 +254,6 @@ def _growth(answer: PlanAnswer, *, share: bool) -> Table:
     ]
     head = ["more VMs", "servers", "attained", "servers that carry the mean workload"]
     return Table(f"growth, under {answer.policy} (simulated)", head, rows, [False] * len(head))
-
-
-def _busiest(part: PlanPart) -> str:
-    size = f"{many(part.arrivals, 'VM')} over {lasting(part.seconds)}"
-    return f"Policies were run on the busiest part of the log alone, {size}."
 
 
 def _profile(answer: PlanAnswer) -> list[list[str]]:

@@ -5,7 +5,7 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "log": ("PlannedLog", "grown", "planned_log", "resampled", "window"),
+        "log": ("PlannedLog", "grown", "planned_log", "resampled"),
         "needs": ("Need", "Peak", "Target", "Trials", "least_for", "peak_servers"),
         "own_types": ("OwnTypes", "expect_resources", "types_of_log"),
         "plan": ("EFFORTS", "Effort", "Growth", "Plan", "PolicyNeed", "make_plan", "mean_jobs"),

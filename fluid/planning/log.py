@@ -1,4 +1,4 @@
-"""The log of a plan: its jobs by type, the workload over time, its busiest window, and other logs made from it.
+"""The log of a plan: its jobs by type, the workload over time, and other logs made from it.
 
 All times are whole microseconds, so that a VM that leaves at an instant has left for those that come at it.
 """
@@ -155,34 +155,6 @@ def planned_log(
     begins = None if file.trace.begins is None else file.trace.begins + first
     moved = JobList(times, jobs.types, jobs.durations)
     return PlannedLog(instance, moved, last + 1, begins, (*notes, *traced.notes), uncounted, start, file.trace)
-
-
-def window(log: PlannedLog, most: int) -> tuple[PlannedLog, float]:
-    """Return the busiest part of a log with a number of arrivals, and when it begins; the whole log if it has no more.
-
-    The busiest part is the one of the most work in the VMs that arrive, of those after the warm-up if they are enough;
-    VMs in service as it begins come at its time 0.
-    """
-    times, types, durations = log.jobs
-    if len(times) <= most:
-        return log, 0.0
-    work = np.concatenate([[0.0], np.cumsum(durations, dtype=np.float64)])
-    spans = np.maximum(times[most - 1 :] - times[: len(times) - most + 1], 1)
-    earliest = min(int(np.searchsorted(times, log.warmup)), len(times) - most)
-    first = earliest + int(np.argmax(((work[most:] - work[:-most]) / spans)[earliest:]))
-    begin = times[first]
-    there = np.flatnonzero(times[:first] + durations[:first] > begin)
-    chosen = np.concatenate([there, np.arange(first, first + most)])
-    ends = times[chosen] + durations[chosen]
-    moved = np.maximum(times[chosen] - begin, 0)
-    part = replace(
-        log,
-        jobs=JobList(moved, types[chosen], ends - begin - moved),
-        until=moved[-1] + 1,
-        begins=None if log.begins is None else log.begins + begin,
-        warmup=max(log.warmup - begin, 0),
-    )
-    return part, begin
 
 
 def resampled(log: PlannedLog, rng: np.random.Generator) -> PlannedLog:

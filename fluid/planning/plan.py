@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fluid.planning.log import PlannedLog, grown, resampled, window
+from fluid.planning.log import PlannedLog, grown, resampled
 from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for, least_for_each, peak_servers
 from fluid.simulation.policy_interface import Policy
 from theory.errors import ArgumentError, TooLargeError
@@ -23,14 +23,25 @@ GROWTH = (0.1, 0.2, 0.5)
 
 
 class Effort(NamedTuple):
-    """What a plan may spend: arrivals of the log that are simulated, resampled logs, bounds of the fullest instants."""
+    """What a plan may spend: resampled logs, arrivals of all of them, and bounds of the fullest instants.
 
-    arrivals: int
+    The log itself is simulated whole; resampled and grown logs as long as their arrivals do not exceed `arrivals`.
+    """
+
     resamples: int
+    arrivals: int
     bounds: int
 
+    def resampled(self, arrivals: int) -> int:
+        """Return the number of resampled logs for a log with a number of arrivals."""
+        return min(self.resamples, self.arrivals // max(arrivals, 1))
 
-EFFORTS = {"quick": Effort(200_000, 3, 40), "full": Effort(2_000_000, 19, 400)}
+    def grows(self, arrivals: int) -> bool:
+        """Return whether a log with a number of arrivals is grown."""
+        return arrivals * sum(1 + growth for growth in GROWTH) <= self.arrivals
+
+
+EFFORTS = {"quick": Effort(3, 600_000, 40), "full": Effort(19, 12_000_000, 400)}
 
 
 @dataclass(frozen=True)
@@ -56,8 +67,7 @@ class Plan:
 
     Attributes
     ----------
-    log, part : PlannedLog
-        The whole log, and the part that was simulated, which begins `part_begins` microseconds after it.
+    log : PlannedLog
     trials : Trials
     carries : LeastServers
         Servers that carry the mean workload.
@@ -69,14 +79,12 @@ class Plan:
         How many more VMs of each type, alone, `best` has room for on average if VMs are packed as well as possible.
     growth : tuple of Growth
     left_out : tuple of str
-        What was not computed because the time was over.
+        What was not computed, because the time was over or the log is long.
     not_run : tuple of str
         Policies that cannot run on this log, with the reason.
     """
 
     log: PlannedLog
-    part: PlannedLog
-    part_begins: float
     trials: Trials
     carries: LeastServers
     peak: Peak
@@ -126,15 +134,15 @@ def make_plan(
     if not time_limit > 0:
         raise ArgumentError("time_limit", f"expected a number of seconds greater than 0, got {time_limit!r}")
     end = time.monotonic() + time_limit
-    part, begins = window(log, effort.arrivals)
+    arrivals = len(log.jobs.times)
     trials.say("servers that carry the mean workload")
     carries = least_servers(log.instance, mean_jobs(log))
     trials.say("servers that hold the fullest instant")
     peak = peak_servers(log, effort.bounds)
-    needs, not_run = _first_needs([Search(policy, part, peak.upper) for policy in policies], trials, optional=optional)
+    needs, not_run = _first_needs(policies, log, peak.upper, trials, optional=optional)
     met = [(need, policy) for need, policy in needs if need.servers is not None]
     best, chosen = min(met, key=lambda one: one[0].servers or 0, default=(None, None))
-    others = [resampled(part, np.random.default_rng([trials.seed, r])) for r in range(effort.resamples)]
+    others = [resampled(log, np.random.default_rng([trials.seed, r])) for r in range(effort.resampled(arrivals))]
     searches = [
         Search(policy, other, need.servers or 0, f"{policy.name}: resampled log {r} of {len(others)}")
         for need, policy in met
@@ -145,11 +153,11 @@ def make_plan(
         servers = best.servers
         free = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)])).headroom()
         headroom = None if free is None else tuple(x * servers for x in free)
-        for g in GROWTH:
-            more = grown(part, g, np.random.default_rng([trials.seed, 1000]))
+        for g in GROWTH if effort.grows(arrivals) else ():
+            more = grown(log, g, np.random.default_rng([trials.seed, 1000]))
             searches.append(Search(chosen, more, ceil(servers * (1 + g)), f"growth of {g:.0%}"))
     answers = least_for_each(searches, trials, end)
-    left_out: list[str] = []
+    left_out = _left_out(effort, arrivals)
     rows = []
     for need, _ in needs:
         again = [] if need.servers is None else list(islice(answers, len(others)))
@@ -158,39 +166,50 @@ def make_plan(
             left_out.append(f"{need.policy}: {len(again) - len(begun)} of {len(again)} resampled logs")
         rows.append(PolicyNeed(need, tuple(one.servers for one in begun)))
     growth: list[Growth] = []
-    for g, larger in zip(() if best is None else GROWTH, answers, strict=True):
+    for g, larger in zip(GROWTH if best is not None and effort.grows(arrivals) else (), answers, strict=True):
         if larger is None:
             left_out.append(f"growth of {g:.0%}")
             continue
         jobs = [x * Fraction(str(1 + g)) for x in mean_jobs(log)]
         growth.append(Growth(g, least_servers(log.instance, jobs), larger))
     quiet = replace(trials, progress=None, store=None, engine="local")
-    return Plan(
-        log, part, begins, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out), not_run
-    )
+    return Plan(log, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out), not_run)
+
+
+def _left_out(effort: Effort, arrivals: int) -> list[str]:
+    """Return what is not simulated as the log is long."""
+    many_logs = effort.resampled(arrivals)
+    left_out = []
+    if many_logs < effort.resamples:
+        left_out.append(f"{effort.resamples - many_logs} of {effort.resamples} resampled logs")
+    if not effort.grows(arrivals):
+        left_out.append("growth")
+    words = f"more than {effort.arrivals:,} arrivals in all at this level"
+    return [f"{one}: {words}" for one in left_out]
 
 
 def _first_needs(
-    searches: Sequence[Search], trials: Trials, *, optional: bool
+    policies: Sequence[Policy], log: PlannedLog, start: int, trials: Trials, *, optional: bool
 ) -> tuple[list[tuple[Need, Policy]], tuple[str, ...]]:
-    """Return the need of each policy, and why others have none: where they are optional, work beyond a limit."""
-    policies = [search.policy for search in searches]
-    try:
-        needs = [need for need in least_for_each(searches, trials) if need is not None]
-        return list(zip(needs, policies, strict=True)), ()
-    except TooLargeError:
-        if not optional or len(searches) < 2:
-            raise
+    """Return the need of each policy, and why others have none: where they are optional, work beyond a limit.
+
+    The search for the first one begins at `start`, and for each other one at what the one before it needs.
+    """
     pairs: list[tuple[Need, Policy]] = []
     errors: list[TooLargeError] = []
     reasons: list[str] = []
-    for search in searches:
+    for policy in policies:
         try:
-            pairs.append((least_for(search.policy, search.log, trials, search.start), search.policy))
+            need = least_for(policy, log, trials, start)
         except TooLargeError as error:
+            if not optional:
+                raise
             errors.append(error)
             about_policy = isinstance(error, ArgumentError) and error.table == "policy"  # which the line names already
-            reasons.append(f"{search.policy.name}: {error.problem if about_policy else error}")
+            reasons.append(f"{policy.name}: {error.problem if about_policy else error}")
+            continue
+        pairs.append((need, policy))
+        start = need.servers or start
     if not pairs:
         raise errors[0]
     return pairs, tuple(reasons)

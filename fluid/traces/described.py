@@ -105,8 +105,10 @@ def describe(trace: Trace) -> Described:
 
 
 def _ties(times: NDArray[np.int64], stays: NDArray[np.int64]) -> Ties:
-    _, counts = np.unique(times, return_counts=True)
-    leaving = np.isin(times, np.unique((times + stays)[stays > 0]))
+    in_order = np.sort(times)
+    counts = np.diff(np.flatnonzero(np.concatenate([[True], np.diff(in_order) > 0, [True]])))
+    ends = np.append(np.sort((times + stays)[stays > 0]), -1)
+    leaving = ends[np.searchsorted(ends[:-1], times)] == times  # the last is no time
     step = int(np.gcd(np.gcd.reduce(times - times.min()), np.gcd.reduce(stays)))
     together = int(counts[counts > 1].sum())
     return Ties(together, int(counts.max(initial=0)), int(leaving.sum()), Fraction(step, MICROSECONDS))

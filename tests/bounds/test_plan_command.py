@@ -79,18 +79,12 @@ def test_the_sentence_is_first_and_guesses_are_printed(capsys: pytest.CaptureFix
 
 
 @pytest.mark.slow
-def test_a_warm_up_and_a_busiest_part_are_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_warm_up_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     words = PLAN.replace(" --policy best-fit", "")
     text = printed(f"{words} --warmup 86400", capsys)
     assert " % of the VMs that come after a warm-up of 24 hours (target: " in text
     assert "\nworkload by type (means after the warm-up of 24 hours)\n" in text
     assert "workload by type (means over the log)" in printed(words, capsys)
-    monkeypatch.setitem(EFFORTS, "quick", Effort(500, 0, 40))
-    plan = answer(words, capsys)
-    many = plan["log"]["simulated"]["arrivals"]
-    assert f" % of the {many:,} VMs of its busiest part (of 1,555) (target: " in plan["sentence"]
 
 
 def test_one_accepted_short_of_all_is_not_all() -> None:
@@ -119,7 +113,7 @@ def test_the_form_of_the_question_does_not_matter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dates, seconds or JSON lines, rows in another order, another unit of a resource, two equal kinds of servers."""
-    monkeypatch.setitem(EFFORTS, "quick", Effort(1000, 0, 40))
+    monkeypatch.setitem(EFFORTS, "quick", Effort(0, 1000, 40))
     rng = np.random.default_rng(12)
     begin = np.cumsum(rng.integers(1, 20_000, 60)).tolist()
     rows = [(at, begin[min(n + int(rng.integers(1, 9)), 59)] + (n > 55), "ab"[n % 2]) for n, at in enumerate(begin)]
@@ -162,8 +156,7 @@ def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) ->
         assert abs(one["pools"]["big"] - one["servers"] / 3) < 1, "shares 1 and 2, rounded"
     split = f"{plan['pools']['big']} big, {plan['pools']['small']} small"
     assert plan["sentence"].startswith(f"{plan['servers']} servers ({split}) suffice for this log")
-    low, high = row["range"]
-    assert f"; {low} to {high} servers on 3 resampled logs)" in plan["sentence"]
+    assert row["range"] == [min(row["resampled"]), max(row["resampled"])]
 
 
 @pytest.mark.slow

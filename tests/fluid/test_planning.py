@@ -27,7 +27,6 @@ from fluid.planning import (
     peak_servers,
     planned_log,
     resampled,
-    window,
 )
 from fluid.planning.log import DAY, HOUR
 from fluid.planning.plan import Effort
@@ -190,16 +189,6 @@ def test_a_target_that_is_never_met() -> None:
     assert (need.servers, need.attained) == (None, 1.0)
 
 
-def test_a_window_has_what_runs_as_it_begins() -> None:
-    log = log_of(2, additive([1], [[1], [1]]), count=400, begins=1000.0)
-    part, begins = window(log, 100)
-    assert part.begins == 1000.0 + begins
-    assert (part.jobs.times > 0).sum() >= 99
-    for at in np.random.default_rng(1).uniform(0, part.until, 30):
-        assert part.in_service(np.array([at])).tolist() == log.in_service(np.array([at + begins])).tolist()
-    assert window(log, 400) == (log, 0.0)
-
-
 @pytest.mark.parametrize("days", [3, 8.5])
 def test_a_resampled_log_has_parts_of_the_log(days: float) -> None:
     log = log_of(4, additive([1], [[1]]), count=500, span=days * DAY / 1000, mean=HOUR / 1000)
@@ -224,7 +213,7 @@ def test_growth() -> None:
 def test_when_the_time_is_over_parts_are_left_out() -> None:
     log = log_of(6, additive([3], [[1], [2]]), count=80)
     chosen = [policy("first-fit"), policy("best-fit")]
-    plan = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(1000, 2, 10), time_limit=1e-9)
+    plan = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(2, 1000, 10), time_limit=1e-9)
     assert plan.best is not None
     assert plan.left_out == (
         "first-fit: 2 of 2 resampled logs",
@@ -233,7 +222,12 @@ def test_when_the_time_is_over_parts_are_left_out() -> None:
         "growth of 20%",
         "growth of 50%",
     )
-    unhurried = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(1000, 2, 10))
+    long = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(2, 100, 10))
+    words = "more than 100 arrivals in all at this level"
+    assert long.left_out == (f"1 of 2 resampled logs: {words}", f"growth: {words}")
+    assert [len(row.resampled) for row in long.policies] == [1, 1]
+    assert not long.growth
+    unhurried = make_plan(log, chosen, Trials(Target(accept=0.9)), Effort(2, 1000, 10))
     assert not unhurried.left_out
     assert unhurried.policies[0].need == plan.policies[0].need
     assert plan.carries.lower <= plan.carries.upper <= plan.peak.upper
@@ -242,7 +236,7 @@ def test_when_the_time_is_over_parts_are_left_out() -> None:
 def test_head_room_is_what_the_capacity_leaves() -> None:
     """With one type and one job a server, head-room is servers less the mean."""
     log = log_of(7, additive([1], [[1]]), count=200)
-    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=0.99)), Effort(1000, 0, 10))
+    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=0.99)), Effort(0, 1000, 10))
     assert plan.best is not None
     assert plan.headroom == (Fraction(plan.best.servers or 0) - mean_jobs(log)[0],)
 
@@ -334,7 +328,7 @@ def test_plans_are_those_of_a_replay(
             ),
         )
         log = planned_log(TraceFile(path), instance)
-    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=share)), Effort(1000, 0, 400))
+    plan = make_plan(log, [policy("first-fit")], Trials(Target(accept=share)), Effort(0, 1000, 400))
 
     def accepted(servers: int) -> float:
         counts = pools_by_hand(servers, [part for _, part in pools])
@@ -411,7 +405,7 @@ def test_logs_that_are_made_from_a_log_are_in_whole_ticks() -> None:
     jobs = JobList(times - times[0], np.zeros(300, np.int32), rng.integers(0, DAY, 300))
     log = PlannedLog(additive([1], [[1]]), jobs, int(jobs.times[-1]) + 1, 0, ())
     short = replace(log, jobs=jobs._replace(times=jobs.times // 8), until=int(jobs.times[-1] // 8) + 1)
-    made = [resampled(log, rng), resampled(short, rng), grown(log, 0.5, rng), window(log, 100)[0]]
+    made = [resampled(log, rng), resampled(short, rng), grown(log, 0.5, rng)]
     for other in made:
         assert other.jobs.times.dtype == other.jobs.durations.dtype == np.int64
         assert 0 <= other.jobs.times[0] <= other.jobs.times[-1] < other.until
@@ -423,7 +417,7 @@ def test_a_policy_that_cannot_run_is_left_out() -> None:
 
     log = log_of(6, additive([3], [[1], [2]]), count=80)
     wide = replace(policy("first-fit"), name="wide", prepare=too_large)
-    chosen, how = [wide, policy("first-fit")], (Trials(Target(accept=0.9)), Effort(1000, 1, 10))
+    chosen, how = [wide, policy("first-fit")], (Trials(Target(accept=0.9)), Effort(1, 1000, 10))
     plan = make_plan(log, chosen, *how, optional=True)
     assert plan.not_run == ("wide: a million tables, expected 10 at most",)
     assert [row.need.policy for row in plan.policies] == ["first-fit"]

@@ -132,7 +132,8 @@ def prepare_best_fit(setting: Setting) -> Any:
     Notes
     -----
     A job is placed in O(J log C + C) for C classes in use, which are no more than the servers: usually the first class
-    that may have room has it. Nothing depends on the number of feasible configurations.
+    that may have room has it, and a class moves past those of a load between its old one and its new one. Nothing
+    depends on the number of feasible configurations.
     """
     types, pools = len(setting.instance.types), setting.instance.pools
     load, whole = whole_loads(setting)
@@ -206,33 +207,45 @@ def _after_class(state: Any, server: int, load: int, other: int) -> int:
 
 
 @step
-def _enter(state: Any, server: int) -> None:
-    """Put a server at the head of the list of its contents, a new class if no other server has them."""
-    load = _load_of(state, server)
+def _place_of_contents(state: Any, server: int, load: int) -> int:
+    """Return the place of a server's contents in the order, or ~place of where they belong if no class has them."""
     low, high = 0, state.classes_[0]
-    kind = -1
     while low < high:
         middle = (low + high) >> 1
         side = _after_class(state, server, load, state.order_[middle])
         if side == 0:
-            kind = state.order_[middle]
-            break
+            return int(middle)
         if side < 0:
             high = middle
         else:
             low = middle + 1
-    if kind < 0:
+    return int(~low)
+
+
+@step
+def _fill_class(state: Any, kind: int, server: int, load: int) -> None:
+    state.weight_[kind] = load
+    state.contents_[kind, 0] = state.pool[server]
+    for j in range(len(state.totals)):
+        state.contents_[kind, 1 + j] = state.counts[server, j]
+
+
+@step
+def _enter(state: Any, server: int) -> None:
+    """Put a server at the head of the list of its contents, a new class if no other server has them."""
+    load = _load_of(state, server)
+    place = _place_of_contents(state, server, load)
+    if place < 0:
+        place = ~place
         number = state.classes_[0]
         kind = state.order_[number]  # the first free one
-        for at in range(number, low, -1):
+        for at in range(number, place, -1):
             state.order_[at] = state.order_[at - 1]
-        state.order_[low] = kind
+        state.order_[place] = kind
         state.classes_[0] = number + 1
         state.head_[kind] = -1
-        state.weight_[kind] = load
-        state.contents_[kind, 0] = state.pool[server]
-        for j in range(len(state.totals)):
-            state.contents_[kind, 1 + j] = state.counts[server, j]
+        _fill_class(state, kind, server, load)
+    kind = state.order_[place]
     first = state.head_[kind]
     state.kind_[server] = kind
     state.before[server] = -1
@@ -255,11 +268,8 @@ def _leave(state: Any, server: int) -> None:
     if after >= 0:
         return
     last = state.classes_[0] - 1
-    for at in range(_first_not_above(state, state.weight_[kind]), last):
-        if state.order_[at] == kind:
-            for behind in range(at, last):
-                state.order_[behind] = state.order_[behind + 1]
-            break
+    for behind in range(_place_of_class(state, kind), last):
+        state.order_[behind] = state.order_[behind + 1]
     state.order_[last] = kind
     state.classes_[0] = last
 
@@ -275,6 +285,40 @@ def _first_not_above(state: Any, load: int) -> int:
         else:
             high = middle
     return low
+
+
+@step
+def _place_of_class(state: Any, kind: int) -> int:
+    """Return the place of a class in the order."""
+    place = _first_not_above(state, state.weight_[kind])
+    while state.order_[place] != kind:
+        place += 1
+    return place
+
+
+@step
+def _alter(state: Any, server: int) -> bool:
+    """Give the class of a server its new contents, if no other server has the old ones and no class the new ones.
+
+    The class moves past those between its old place and its new one alone, which are few of many.
+    """
+    kind = state.kind_[server]
+    if state.before[server] >= 0 or state.after[server] >= 0:
+        return False
+    load = _load_of(state, server)
+    place = ~_place_of_contents(state, server, load)
+    if place < 0:
+        return False
+    at = _place_of_class(state, kind)
+    while at < place - 1:
+        state.order_[at] = state.order_[at + 1]
+        at += 1
+    while at > place:
+        state.order_[at] = state.order_[at - 1]
+        at -= 1
+    state.order_[at] = kind
+    _fill_class(state, kind, server, load)
+    return True
 
 
 @step
@@ -300,8 +344,9 @@ def refresh_best(state: Any, draws: Any) -> bool:
     # `place` cannot do it: the loop puts the job on the server after it
     server = state.touched_[0]
     if server >= 0:
-        _leave(state, server)
-        _enter(state, server)
+        if not _alter(state, server):
+            _leave(state, server)
+            _enter(state, server)
         state.touched_[0] = -1
     return False
 
