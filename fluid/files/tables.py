@@ -125,6 +125,7 @@ def parse_table(
 
     Examples
     --------
+    >>> from fluid.simulation.continuous import ContinuousTable
     >>> from theory.instance import additive
     >>> made = parse_table(ContinuousTable, {"reservation": "2 log L"}, additive([1], [[1]]))
     Traceback (most recent call last):

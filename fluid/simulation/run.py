@@ -95,8 +95,8 @@ class Runner:
         return 2 * enough  # by then more has happened than was expected
 
     def _is_stored(self) -> bool:
-        loop = _bound_loop(*self._key) if self.guard is None else _checked_loop(*self._key, False)
-        return not is_off() and is_stored(loop)
+        loops = [_bound_loop(*self._key)] if self.guard is None else _checked_loops(*self._key)
+        return not is_off() and any(map(is_stored, loops))
 
     @cached_property
     def _python(self) -> Function:
@@ -207,17 +207,18 @@ def _compiled_for_author(key: Any, names: Sequence[str], inputs: Sequence[Any]) 
 
     The author's functions are compiled alone first, which takes a tenth of the time that the loop over them takes.
     """
-    policy = key[0]
+    policy, loops = key[0], _checked_loops(*key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
         name, allocating = "all", False
         try:
-            for name in names:
-                if written_by_author(getattr(policy, name)):
-                    allocating |= _allocates(policy, name, inputs)
-            name = "all"
-            run = _checked_loop(*key, allocating)
-            run(*inputs, 0)  # compiles, and runs nothing
+            run = next(filter(is_stored, loops), None)
+            if run is None:
+                for name in names:
+                    if written_by_author(getattr(policy, name)):
+                        allocating |= _allocates(policy, name, inputs)
+                name, run = "all", loops[allocating]
+            run(*inputs, 0)  # compiles or loads, and runs nothing
         except Exception as error:
             print(_line_about(policy, name, error), file=sys.stderr)
             return None
@@ -253,11 +254,13 @@ def _allocates(policy: Policy, name: str, inputs: Sequence[Any]) -> bool:
 
 
 @cache
-def _checked_loop(policy: Policy, loop: Function, parts: Parts, allocating: bool) -> Function:
+def _checked_loops(policy: Policy, loop: Function, parts: Parts) -> tuple[Function, Function]:
+    """Return the loop without a run time, which makes no arrays, and with it."""
     guard = guard_of(policy)
     functions = {name: getattr(policy, name) for name in guard.called}
     names = functions | dict(guard.checks) | dict(parts)
-    return bound(loop, checked=True, allocating=allocating, **names)
+    without, allocating = (bound(loop, checked=True, allocating=way, **names) for way in (False, True))
+    return without, allocating
 
 
 def _line_about(policy: Policy, name: str, error: Exception) -> str:

@@ -85,7 +85,7 @@ def _refuse_same(path: str | Path, others: Iterable[str]) -> None:
         except (OSError, ValueError):  # one of them is not there
             is_same = os.path.realpath(path) == os.path.realpath(other)
         if is_same:
-            raise InputError(path, "", "named twice, expected another file to write")
+            raise InputError(Path(path), "", "named twice, expected another file to write")
 
 
 def _is_standard_output(path: str | Path) -> bool:
