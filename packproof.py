@@ -86,7 +86,7 @@ _NAMES = {
     ),
     "fluid.simulation": (
         "LossScenario", "Policy", "QueueScenario", "Setting", "SlottedScenario", "policy", "simulate", "size_law",
-        "slotted_scenario",
+        "sized_scenario", "slotted_scenario",
     ),
     "fluid.chains": ("queue_law", "slotted_law", "stationary_law"),
     "fluid.limits": (
@@ -98,7 +98,7 @@ _NAMES = {
         "Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain", "read_trace",
     ),
     "fluid.experiment": ("Store", "read_grid", "run_experiment"),
-    "fluid.files": ("parse_slotted", "sized_scenario"),
+    "fluid.files": ("parse_slotted",),
     "bounds.certificates": (
         "allocation_certificate", "assignment_certificate", "region_certificate", "throughput_certificate",
     ),

@@ -140,6 +140,11 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
         ("check tests/frozen/certificates/region_ec2.json", 42, HEAVY | {"numpy"}),
         ("verify autoscaling/introduction", 82, {"matplotlib", "sympy"}),
         ("solve examples/four_types.toml", 80, {"matplotlib", "sympy"}),
+        (
+            "simulate examples/four_types.toml --policy first-fit --servers 9 --until 5",
+            80,
+            {"matplotlib", "sympy", "highspy", "fluid.traces", "fluid.simulation.queue", "fluid.simulation.slotted"},
+        ),
     ],
 )
 def test_a_command_loads_what_it_needs(arguments: str, most: int, free_of: set[str]) -> None:

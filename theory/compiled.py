@@ -196,10 +196,10 @@ def bound(function: F, /, *, checked: bool = False, allocating: bool = False, **
     return cast(F, _kernel_of(source, **{name: value for name, value in options.items() if name != "forceinline"}))
 
 
-def result_type(function: Function, *arguments: Any) -> Any:
-    """Compile a function for types of numba, with checked indices; return the type of its result.
+def result_type(function: Function, *arguments: Any, allocating: bool = False) -> Any:
+    """Compile a function for types of numba, as a part of a checked kernel; return the type of its result.
 
-    What numba raises is its own.
+    What numba raises is its own, where the function makes arrays without `allocating`, too.
 
     Examples
     --------
@@ -207,8 +207,9 @@ def result_type(function: Function, *arguments: Any) -> Any:
     >>> result_type(lambda x: x / 2, int64)
     float64
     """
-    source = source_of(bound(function, checked=True, allocating=True))
-    compiled = _dispatcher(source, {"boundscheck": True}, cache=False)
+    source = source_of(bound(function, checked=True, allocating=allocating))
+    options = {"boundscheck": True, **({} if allocating else {"_nrt": False}), **UNWRAPPED}
+    compiled = _dispatcher(source, options, cache=False)
     compiled.compile(arguments)
     return compiled.nopython_signatures[-1].return_type
 

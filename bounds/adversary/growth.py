@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.files.scenarios import Times, read_scenario
+from fluid.files.scenarios import read_scenario
+from fluid.simulation.documents import Times
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Run

@@ -23,7 +23,8 @@ from bounds.adversary.contained import Wire, contained
 from bounds.adversary.engine import Found, Judged, Space, attack, on_grid, with_entry, without_entry
 from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
 from bounds.adversary.traps import Trap, least_trap, most_jobs, overload, work_of
-from fluid.files.scenarios import Times, read_scenario
+from fluid.files.scenarios import read_scenario
+from fluid.simulation.documents import Times
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name

@@ -236,7 +236,8 @@ def _known_of(path: Path, what: str) -> Grid:
 def _run(path: Path, planned: Grid, store: Store, engine: str, workers: int) -> bool:
     """Run the cells that the store does not hold, after a forecast on stderr; return False after Ctrl-C."""
     from bounds.views.experiment import forecast_line
-    from fluid.experiment.forecast import LONG, forecast
+    from fluid.experiment.forecast import forecast
+    from fluid.experiment.pace import LONG
     from fluid.experiment.run import run_experiment
     from fluid.parallel import EngineError, processors
 

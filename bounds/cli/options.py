@@ -160,7 +160,7 @@ def read_with_trace(
         if only_for_trace:
             refuse_unused({"--servers": servers is not None}, f"{instance}, whose types all have a workload")
         return parse_instance(document, str(instance))
-    from fluid.files.left_out import measured_instance
+    from fluid.files.measured import measured_instance
 
     measured, notes = measured_instance(document, instance, trace, servers)
     for line in notes:

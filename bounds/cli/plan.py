@@ -176,7 +176,7 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
 
 def _log(types: str, log: Path, server: list[str], warmup: float, **reading: bool) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
-    from fluid.files.left_out import trace_in
+    from fluid.files.measured import trace_in
     from fluid.planning import planned_log
     from fluid.traces.model import PLAIN
     from fluid.traces.types import expect_types

@@ -27,7 +27,9 @@ from theory.files.answer import answer_stream
 from theory.files.places import names_own_code
 
 if TYPE_CHECKING:
-    from fluid.files.scenarios import Given, Times
+    from fluid.experiment.store import Store
+    from fluid.files.scenarios import Given
+    from fluid.simulation.documents import Times
     from fluid.simulation.policy_interface import Policy
     from fluid.simulation.results import Result
     from fluid.simulation.scenario import Scenario
@@ -205,7 +207,8 @@ app.command(
 
 def _read(options: Options, warmup: float) -> tuple[Mapping[str, Any], Times]:
     """Read the file, and the number of servers, which a law of sizes may have in it."""
-    from fluid.files.scenarios import Times, servers_in
+    from fluid.files.scenarios import servers_in
+    from fluid.simulation.documents import Times
     from theory.files.document import read_document
 
     document = read_document(options.instance)
@@ -261,8 +264,6 @@ class _Runs(NamedTuple):
         Several policies see the same jobs. `reading` goes to `fluid.files.scenarios.read_scenario`.
         """
         from bounds.views.simulation import warnings_after, warnings_before
-        from fluid.experiment.replications import simulate_stored
-        from fluid.experiment.store import Store
         from fluid.files.scenarios import read_scenario
         from fluid.simulation.driver import simulate as run_replications
 
@@ -282,6 +283,9 @@ class _Runs(NamedTuple):
                 if self.store is None:
                     result = run_replications(policy, scenario.scenario, workers=-1, **how)
                 else:
+                    from fluid.experiment.replications import simulate_stored
+                    from fluid.experiment.store import Store
+
                     # opened late: a scenario that is refused leaves no store behind
                     opened = opened or stack.enter_context(Store(self.store))
                     result = simulate_stored(opened, policy, scenario.scenario, **how)
@@ -296,11 +300,12 @@ class _Runs(NamedTuple):
 
 def _tell_forecast(source: Path, scenario: Scenario, replications: int, engine: str) -> None:
     """Print on stderr about how long replications take, where that is long; those that a store holds are among them."""
-    from bounds.views.experiment import forecast_line
-    from fluid.experiment.forecast import LONG, forecast_runs
-    from fluid.parallel import processors
+    from fluid.experiment.pace import LONG, forecast_runs
 
     ahead = forecast_runs(scenario, replications)
     if ahead.seconds > LONG:
+        from bounds.views.experiment import forecast_line
+        from fluid.parallel import processors
+
         workers = processors() if engine == "local" else 1
         print(f"{source}: {forecast_line(ahead, min(workers, replications), 'replication')}", file=sys.stderr)

@@ -89,7 +89,7 @@ def _mode(given: Any) -> type[Mode]:
 def of_law(options: OfLaw) -> None:
     """Bound the workload that any policy can support, and what VQS and Best-Fit guarantee."""
     from bounds.views.throughput import picture_of_throughput, throughput_answer
-    from fluid.files.left_out import measured_sizes
+    from fluid.files.measured import measured_sizes
     from theory.files.document import read_document
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS

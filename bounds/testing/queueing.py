@@ -10,9 +10,10 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from bounds.testing.strategies import instances, size_laws
-from fluid.files.scenarios import Times, read_scenario
-from fluid.files.tables import SHAPED
+from fluid.files.scenarios import read_scenario
 from fluid.simulation.arrivals import ArrivalLaw, Law
+from fluid.simulation.continuous import SHAPED
+from fluid.simulation.documents import Times
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.scenario import Scenario
 from theory.files.instances import instance_document

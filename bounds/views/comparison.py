@@ -29,9 +29,10 @@ from bounds.views.simulation import (
 )
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.experiment.run import run_numbers
-from fluid.files.initial import InitialJobs
-from fluid.files.scenarios import Given, Times
-from fluid.files.tables import parse_continuous
+from fluid.files.scenarios import Given
+from fluid.files.tables import Place, parse_table
+from fluid.simulation.continuous import ContinuousTable
+from fluid.simulation.documents import InitialJobs, Times
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult, QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
@@ -340,7 +341,7 @@ def compare(
             f"expected at least {FEWEST_OF_SIZE} of each size for an interval of the slope, got {replications}",
         )
     instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
-    table = parse_continuous(document.get("simulation", {}), instance, source, None, (policy,))
+    table = parse_table(ContinuousTable, document.get("simulation", {}), instance, Place(source), (policy,))
     if table.trace is not None or not table.arrivals.is_poisson or table.service.name != "exponential":
         raise InputError("--against-fluid", "expected Poisson arrivals and exponential service")
     if table.initial != InitialJobs():

@@ -8,8 +8,9 @@ from bounds.answers.experiment import ExperimentStatus, Point, Summarised
 from bounds.answers.record import Fields, encode
 from bounds.views.shown import Picture, Table
 from bounds.views.text import with_interval
-from fluid.experiment.forecast import Forecast, forecast
+from fluid.experiment.forecast import forecast
 from fluid.experiment.grid import Cell, Grid
+from fluid.experiment.pace import Forecast
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
 from theory.numbers import many

@@ -16,7 +16,7 @@ from bounds.views.shown import Picture, Table, view_of
 from bounds.views.text import short
 from fluid.experiment.run import run_numbers
 from fluid.files.scenarios import Given
-from fluid.files.tables import Table as FileTable
+from fluid.simulation.documents import Table as FileTable
 from fluid.simulation.results import Result
 from theory.greedy.optimal import Solution
 from theory.instance import Additive
@@ -58,7 +58,7 @@ def answer_of(thing: Any) -> Answer | None:
     if isinstance(thing, Result):
         from bounds.views.simulation import simulation_answer
 
-        return simulation_answer(thing, Given(thing.scenario, FileTable(), None, None))
+        return simulation_answer(thing, Given(thing.scenario, FileTable()))
     return None
 
 

@@ -21,7 +21,7 @@ from fluid.traces.jobs import TICK
 from fluid.traces.model import Doubt
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
-from theory.greedy.servers import apportion
+from theory.greedy.pools import apportion
 from theory.instance import Instance
 
 if TYPE_CHECKING:

@@ -24,10 +24,8 @@ from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run, replications
 from fluid.statistics import Interval
-from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
-from fluid.traces.model import Doubt
 from theory.errors import quoted
-from theory.greedy.servers import apportion
+from theory.greedy.pools import apportion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +116,7 @@ def _trace_use(given: Given) -> Fields | None:
     times = scenario.jobs.times
     # jobs at time 0 are no arrivals
     before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
-    last = last_arrival(scenario)
+    last = scenario.last_arrival
     return Fields(
         traced,
         scenario,
@@ -173,6 +171,9 @@ def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
             "the queue grows without bound"
         )
     if given.traced is not None:
+        from fluid.traces.jobs import trace_warnings
+        from fluid.traces.model import Doubt
+
         lines += [f"{given.traced.file.path}: {note}" for note in given.traced.notes if isinstance(note, Doubt)]
         lines += trace_warnings(given.traced.file, given.scenario, initial=given.traced.initial)
     return lines
@@ -185,7 +186,11 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
         why = f"{result.policy.source or result.policy.name} draws nothing"
         why += ", and the jobs are those of the trace" if given.traced else ""
         return [f"all {len(result.runs)} replications are identical ({why}): they count as 1"]
-    return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
+    if given.traced is None or len(result.runs) < 2:
+        return []
+    from fluid.traces.jobs import same_jobs
+
+    return [same_jobs(given.traced.file)]
 
 
 def sentence(answer: Simulated) -> str:

@@ -9,7 +9,8 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "forecast": ("Forecast", "Reference", "forecast", "references"),
+        "forecast": ("Reference", "forecast", "references"),
+        "pace": ("Forecast",),
         "grid": ("Cell", "Grid", "read_grid"),
         "run": ("Progress", "run_experiment"),
         "store": ("Store",),

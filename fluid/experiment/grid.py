@@ -48,7 +48,8 @@ import numpy as np
 
 from fluid.experiment.keys import key_of_run, key_of_runs
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
-from fluid.files.scenarios import Times, read_scenario
+from fluid.files.scenarios import read_scenario
+from fluid.simulation.documents import Times
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import all_options

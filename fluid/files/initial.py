@@ -4,57 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-
-from theory.errors import InputError, listed
+from fluid.simulation.documents import InitialJobs
+from theory.errors import listed
 from theory.files.document import Fields
+from theory.files.record import Expected, Range, read
 from theory.instance import Instance
-from theory.numbers import many
 
 MOST_AT_ONCE = 10**7
 """Most jobs of a type that are there at time 0."""
 
+Jobs = Annotated[int, Range(0, MOST_AT_ONCE), Expected("a number of jobs up to ten million"), "jobs at time 0"]
+JobsByType = Annotated[
+    Mapping[str, int], Range(0, MOST_AT_ONCE), Expected("a number of jobs up to ten million"), "jobs of each type"
+]
+
 
 @dataclass(frozen=True)
-class InitialJobs:
-    """Jobs at time 0: on runs of equal servers, waiting by type, of the trace, and drawn from a law of sizes.
+class Run:
+    """Equal servers that follow each other."""
 
-    A run is the number of its servers, or None for all, and the jobs of each type on one of them; runs follow each
-    other in the order of the servers, and the servers behind the last are empty.
-    """
+    servers: Annotated[int, Range(1), Expected("a number of servers"), "how many"]
+    jobs: JobsByType
 
-    runs: tuple[tuple[int | None, tuple[int, ...]], ...] = ()
-    queue: tuple[int, ...] = ()
-    trace: bool = False
-    drawn: int = 0
 
-    @property
-    def waiting(self) -> int:
-        """Return the number of waiting jobs, without those of a trace."""
-        return sum(self.queue) + self.drawn
+@dataclass(frozen=True)
+class Full:
+    """Every server so."""
 
-    def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:
-        """Return the jobs of each type on each server, int32[L, J], or None where all are empty.
+    full: JobsByType
 
-        Raises
-        ------
-        InputError
-            More servers with jobs than there are.
-        """
-        if not self.runs:
-            return None
-        named = sum(number or 0 for number, _ in self.runs)
-        if named > servers:
-            raise InputError("simulation.initial", f"expected jobs on {many(servers, 'server')} at most, got {named:,}")
-        jobs_by_server = np.zeros((servers, types), np.int32)
-        at = 0
-        for number, jobs in self.runs:
-            end = servers if number is None else at + number
-            jobs_by_server[at:end] = jobs
-            at = end
-        return jobs_by_server
+
+@dataclass(frozen=True)
+class Waiting:
+    """Jobs that wait."""
+
+    queue: JobsByType
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Jobs of a law of sizes that wait."""
+
+    queue: Jobs
 
 
 def initial_jobs(fields: Fields, instance: Instance) -> InitialJobs:
@@ -64,49 +57,33 @@ def initial_jobs(fields: Fields, instance: Instance) -> InitialJobs:
         "or a list of { servers = N, jobs = { TYPE = jobs } }"
     )
     value = fields.take("initial", expected)
-    place = f"{fields.place}.initial"
-    if value == "empty":
-        return InitialJobs()
-    if value == "trace":
-        return InitialJobs(trace=True)
+    place = fields.where("initial")
+
+    def counts(jobs: Mapping[str, int], inner: str) -> tuple[int, ...]:
+        for name in jobs:
+            if name not in instance.names:
+                fields.fail(f"initial{inner}.{name}", f"expected a type ({listed(instance.names)})")
+        return tuple(jobs.get(name, 0) for name in instance.names)
+
+    if value in ("empty", "trace"):
+        return InitialJobs(trace=value == "trace")
     if isinstance(value, Mapping):
         table = Fields(value, fields.source, place)
-        waiting = table.has("queue")
-        jobs = _jobs(table, "queue" if waiting else "full", instance)
-        table.finish()
-        return InitialJobs(queue=jobs) if waiting else InitialJobs(((None, jobs),))
+        if "queue" in value:
+            return InitialJobs(queue=counts(read(Waiting, table).queue, ".queue"))
+        return InitialJobs(((None, counts(read(Full, table).full, ".full")),))
     if not isinstance(value, list) or not value:
-        fields.fail("initial", f"expected {expected}, got {str(value)[:60]!r}")
-    runs = []
-    for i, item in enumerate(value, 1):
-        table = Fields(item, fields.source, f"{place}[{i}]")
-        runs.append((table.integer("servers", "a number of servers", least=1), _jobs(table, "jobs", instance)))
-        table.finish()
-    return InitialJobs(tuple(runs))
-
-
-def _jobs(fields: Fields, name: str, instance: Instance) -> tuple[int, ...]:
-    table = fields.table(name, "a table of jobs by type")
-    jobs = dict.fromkeys(instance.names, 0)
-    for job_type in table.names():
-        if job_type not in jobs:
-            table.fail(job_type, f"expected a type ({listed(instance.names)})")
-        jobs[job_type] = table.integer(job_type, "a number of jobs")
-        if jobs[job_type] > MOST_AT_ONCE:
-            table.fail(job_type, f"expected a number of jobs up to ten million, got {jobs[job_type]}")
-    return tuple(jobs.values())
+        fields.refuse("initial", expected, value)
+    runs = [read(Run, Fields(item, fields.source, f"{place}[{i}]")) for i, item in enumerate(value, 1)]
+    return InitialJobs(tuple((run.servers, counts(run.jobs, f"[{i}].jobs")) for i, run in enumerate(runs, 1)))
 
 
 def initial_sizes(fields: Fields) -> InitialJobs:
     """Take the field ``initial`` beside a law of sizes: jobs of a trace, or how many of the law wait."""
-    value = fields.peek("initial")
+    expected = "empty, trace or { queue = N }"
+    value = fields.take("initial", expected)
     if isinstance(value, Mapping):
-        table = fields.table("initial")
-        queue = table.integer("queue", "a number of jobs up to ten million")
-        if queue > MOST_AT_ONCE:
-            table.fail("queue", f"expected a number of jobs up to ten million, got {queue}")
-        table.finish()
-        return InitialJobs(drawn=queue)
-    if fields.take("initial", "empty, trace or { queue = N }") not in ("empty", "trace"):
-        fields.fail("initial", f"expected empty, trace or {{ queue = N }}, got {str(value)[:60]!r}")
+        return InitialJobs(drawn=read(Drawn, Fields(value, fields.source, fields.where("initial"))).queue)
+    if value not in ("empty", "trace"):
+        fields.refuse("initial", expected, value)
     return InitialJobs(trace=value == "trace")

@@ -1,4 +1,4 @@
-"""The table ``[simulation]`` of an instance file: arrivals, service, initial jobs, and options of policies.
+"""The table ``[simulation]`` of a document: arrivals, service, initial jobs, and options of policies.
 
 Beside the types of an instance, for loss systems and queues in continuous time:
 
@@ -47,135 +47,74 @@ With an instance file, rates and service are those of its types: a unit of time 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from fluid.files.initial import InitialJobs, initial_jobs, initial_sizes
-from fluid.simulation.arrivals import NAMES, ArrivalLaw, Law
+from fluid.files.initial import initial_jobs, initial_sizes
+from fluid.files.left_out import has_trace
+from fluid.simulation.documents import InitialJobs, Table
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import all_options, option_of
-from fluid.simulation.slotted.sizes import GRID
-from fluid.traces.file import TraceFile, on_file, trace_of
-from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields
 from theory.files.record import take
 from theory.instance import Instance
 
-SLOT = Fraction(1, 10)
-"""Seconds a slot where a trace is read, as in the high-throughput paper."""
+if TYPE_CHECKING:
+    from fluid.simulation.slotted.document import SlottedTable
 
-SHAPED = ("hyper-exponential", "log-normal")
-"""Laws with a shape, the number ``scv``."""
-
-
-AnyTable = TypeVar("AnyTable", bound="Table")
+AnyTable = TypeVar("AnyTable", bound=Table)
 
 
-@dataclass(frozen=True)
-class Table:
-    """What the table says in every model: options of policies, jobs at time 0, and a trace instead of all laws."""
+class Place(NamedTuple):
+    """Where a document stands, and the trace that is read in place of the one that it names.
 
-    options: dict[str, Any] = field(default_factory=dict)
-    initial: InitialJobs = InitialJobs()
-    trace: TraceFile | None = None
-
-
-@dataclass(frozen=True)
-class ContinuousTable(Table):
-    """What it says of a model in continuous time: the laws of arrivals and service."""
-
-    arrivals: ArrivalLaw = ArrivalLaw()
-    service: Law = Law()
-
-
-@dataclass(frozen=True)
-class SlottedTable(Table):
-    """What it says of a slotted queue; all fields behind `slot` are those of a law of sizes."""
-
-    fixed: bool = False  # this and the next as in `fluid.simulation.slotted.model.SlottedScenario`
-    bernoulli: bool = False
-    slot: Fraction = SLOT  # seconds, for traces
-    rate: Fraction | None = None  # jobs a slot
-    intensity: Fraction | None = None  # the part of what the servers carry at most
-    service_rate: Fraction = Fraction(1)
-    grid: Fraction = GRID
-
-
-def with_trace(table: AnyTable, path: Path | None, *, drop_open: bool = False, strict: bool = False) -> AnyTable:
-    """Take all jobs from the trace in a file, read as ``arrivals`` says; the same table where there is none.
-
-    Tasks of a trace at time 0 without a trace are refused.
+    Attributes
+    ----------
+    source : str
+        Name of the file, for errors.
+    folder : Path, optional
+        Where names of files start.
+    trace : Path, optional
+        A trace that stands for the one in the table.
+    drop_open, strict : bool
+        How a trace is read, beside what the table says (`fluid.traces.file.TraceFile`).
     """
-    located = replace(table, trace=on_file(table.trace, path, drop_open=drop_open, strict=strict))
-    if located.initial.trace and located.trace is None:
-        raise InputError("simulation.initial", "trace: expected arrivals from a trace too (--trace FILE)")
-    return located
+
+    source: str = "instance"
+    folder: Path | None = None
+    trace: Path | None = None
+    drop_open: bool = False
+    strict: bool = False
 
 
-def parse_continuous(
+NOWHERE = Place()
+"""Of a document that is no file."""
+
+
+def parse_table(
+    kind: type[AnyTable],
     table: object,
-    instance: Instance,
-    source: str = "instance",
-    folder: Path | None = None,
+    instance: Instance | None,
+    place: Place = NOWHERE,
     policies: Sequence[Policy] = (),
     readers: Sequence[str] = (),
-) -> ContinuousTable:
-    """Parse the table for a model in continuous time; names of files start at `folder`.
+) -> AnyTable:
+    """Parse the table for a model.
 
     Options are those of every policy that comes with packproof, and those of `policies`, perhaps an author's; what is
-    not declared but by name is taken as it stands. `readers` are the policies that the refusal of an unknown field
-    names.
-
-    Raises
-    ------
-    InputError
-        One line that names the file, the field and what was expected.
-
-    Examples
-    --------
-    >>> from theory.instance import additive
-    >>> made = parse_continuous({"reservation": "2 log L", "service": "deterministic"}, additive([1], [[1]]))
-    Traceback (most recent call last):
-    theory.errors.InputError: instance: simulation.reservation: expected a number or a function of L such as
-    "(log L)^1.5", got '2 log L' (not an expression in L)
-    """
-    fields = Fields(table, source, "simulation")
-    trace = trace_of(fields, folder)
-    arrivals = _arrivals(fields) if fields.has("arrivals") else ArrivalLaw()
-    service = _law(fields, "service") if fields.has("service") else Law()
-    initial = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
-    options = policy_options(fields, policies, instance.names)
-    if fields.has("slot"):
-        fields.take("slot", "seconds a slot")  # for slotted policies, which may share the file
-    fields.finish(readers=readers)
-    return ContinuousTable(options, initial, trace, arrivals, service)
-
-
-def parse_slotted(
-    table: object,
-    source: str,
-    instance: Instance | None = None,
-    folder: Path | None = None,
-    policies: Sequence[Policy] = (),
-    readers: Sequence[str] = (),
-) -> SlottedTable:
-    """Parse the table for a slotted queue.
+    not declared but by name is taken as it stands.
 
     Parameters
     ----------
+    kind : type
+        The model's own table (`fluid.simulation.documents`).
     table : object
-    source : str
-        Name of the file, for errors.
     instance : Instance, optional
         Beside which the table is; beside a law of sizes unless given.
-    folder : Path, optional
-        Where names of files start.
+    place : Place
     policies : sequence of Policy
-        Whose options the table may hold besides those of the policies that come with packproof.
     readers : sequence of str
         The policies that the refusal of an unknown field names.
 
@@ -186,35 +125,48 @@ def parse_slotted(
 
     Examples
     --------
-    >>> parse_slotted({"intensity": "9/10", "service": "deterministic"}, "sizes.toml").fixed
-    True
+    >>> from fluid.simulation.continuous import ContinuousTable
+    >>> from theory.instance import additive
+    >>> made = parse_table(ContinuousTable, {"reservation": "2 log L"}, additive([1], [[1]]))
+    Traceback (most recent call last):
+    theory.errors.InputError: instance: simulation.reservation: expected a number or a function of L such as
+    "(log L)^1.5", got '2 log L' (not an expression in L)
     """
-    fields = Fields(table, source, "simulation")
-    service = one_of(fields, "service", ("geometric", "deterministic"))
-    trace = trace_of(fields, folder)
-    arrivals = one_of(fields, "arrivals", ("poisson", "bernoulli"))
-    slot = fields.optional_number("slot", SLOT, "seconds a slot", strict=True)
-    values: dict[str, Any] = {}
+    fields = Fields(table, place.source, "simulation")
+    trace = None
+    if place.trace is not None or has_trace(table):
+        from fluid.traces.file import on_file, trace_of
+
+        stated = trace_of(fields, place.folder)
+        trace = on_file(stated, place.trace, drop_open=place.drop_open, strict=place.strict)
+    own: dict[str, Any] = kind.own_fields(fields, of_sizes=instance is None)
     initial = InitialJobs()
     if fields.has("initial"):
         initial = initial_sizes(fields) if instance is None else initial_jobs(fields, instance)
-    if instance is None:
-        for name, expected in (("rate", "jobs a slot"), ("intensity", "a traffic intensity")):
-            values[name] = fields.number(name, expected) if fields.has(name) else None
-        if values["rate"] is not None and values["intensity"] is not None:
-            fields.fail("intensity", "expected a rate or an intensity, got both")
-        expected = "a probability greater than 0 and at most 1"
-        values["service_rate"] = fields.optional_number("service_rate", Fraction(1), expected, strict=True)
-        if values["service_rate"] > 1:
-            fields.fail("service_rate", f"expected {expected}, got {numbers.text(values['service_rate'])}")
-        expected = "a step from 1e-6 to 1"
-        values["grid"] = fields.optional_number("grid", GRID, expected)
-        if not GRID <= values["grid"] <= 1:
-            fields.fail("grid", f"expected {expected}, got {numbers.text(values['grid'])}")
     options = policy_options(fields, policies, () if instance is None else instance.names)
     fields.finish(readers=readers)
-    fixed, single = service == "deterministic", arrivals == "bernoulli"
-    return SlottedTable(options, initial, trace, fixed, single, slot, **values)
+    if initial.trace and trace is None:
+        raise InputError("simulation.initial", "trace: expected arrivals from a trace too (--trace FILE)")
+    return kind(options, initial, trace, **own)
+
+
+def parse_slotted(
+    table: object,
+    source: str,
+    instance: Instance | None = None,
+    folder: Path | None = None,
+    policies: Sequence[Policy] = (),
+) -> SlottedTable:
+    """Parse the table for a slotted queue, beside a law of sizes unless beside an instance (see `parse_table`).
+
+    Examples
+    --------
+    >>> parse_slotted({"intensity": "9/10", "service": "deterministic"}, "sizes.toml").fixed
+    True
+    """
+    from fluid.simulation.slotted.document import SlottedTable
+
+    return parse_table(SlottedTable, table, instance, Place(source, folder), policies)
 
 
 def policy_options(fields: Fields, policies: Sequence[Policy], types: Sequence[str]) -> dict[str, Any]:
@@ -228,63 +180,3 @@ def policy_options(fields: Fields, policies: Sequence[Policy], types: Sequence[s
         if fields.has(name):
             options[name] = take(option, fields, types)
     return {name: options[name] for name in given if name in options}
-
-
-def _law(fields: Fields, name: str) -> Law:
-    expected = f"one of {', '.join(NAMES)}, or a table with law and scv"
-    value = fields.take(name, expected)
-    if isinstance(value, str) and value in NAMES:
-        return Law(value)
-    if not isinstance(value, Mapping):
-        fields.fail(name, f"expected {expected}, got {str(value)[:60]!r}")
-    table = Fields(value, fields.source, f"{fields.place}.{name}")
-    law = _law_of(table, NAMES)
-    table.finish()
-    return law
-
-
-def _law_of(table: Fields, names: tuple[str, ...]) -> Law:
-    law = table.text("law", f"one of {', '.join(names)}")
-    if law not in names:
-        table.fail("law", f"expected one of {', '.join(names)}, got {law!r}")
-    least = 1 if law == "hyper-exponential" else 0
-    expected = f"variance over squared mean, more than {least} and less than a million"
-    scv = 4.0
-    if table.has("scv"):
-        if law not in SHAPED:
-            table.fail("scv", f"expected it beside {' or '.join(SHAPED)} only: {law} has no shape to choose")
-        scv = float(table.number("scv", expected, least=least, strict=True))
-        if scv >= 1e6:
-            table.fail("scv", f"expected {expected}, got {scv:g}")
-    return Law("exponential" if law == "poisson" else law, scv)
-
-
-def one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
-    """Take a field that is one of a few names; the first where it is left out."""
-    if not fields.has(name):
-        return values[0]
-    value = fields.text(name, f"one of {', '.join(values)}")
-    if value not in values:
-        fields.fail(name, f"expected one of {', '.join(values)}, got {value!r}")
-    return value
-
-
-def _arrivals(fields: Fields) -> ArrivalLaw:
-    expected = "poisson, a table with law, and scv, batch and sizes where they apply, or one with trace"
-    value = fields.take("arrivals", expected)
-    if value == "poisson":
-        return ArrivalLaw()
-    if isinstance(value, str) and value in NAMES:
-        return ArrivalLaw(Law(value))
-    if not isinstance(value, Mapping):
-        fields.fail("arrivals", f"expected {expected}, got {str(value)[:60]!r}")
-    table = Fields(value, fields.source, f"{fields.place}.arrivals")
-    law = _law_of(table, ("poisson", *NAMES))
-    if table.peek("sizes") is not None and table.peek("batch") is None:
-        table.fail("sizes", "expected batch, the mean jobs in a batch, beside it")
-    geometric = table.has("sizes") and one_of(table, "sizes", ("fixed", "geometric")) == "geometric"
-    batch = float(table.number("batch", "mean jobs in a batch, 1 to a million", least=1)) if table.has("batch") else 1.0
-    if batch > 1e6 or (not geometric and batch != int(batch)):
-        table.fail("batch", f"expected a whole number up to a million (geometric sizes: any), got {batch:g}")
-    table.finish()
-    return ArrivalLaw(law, batch, geometric)

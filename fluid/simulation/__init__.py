@@ -3,7 +3,8 @@
 A scenario says what is simulated, a policy who decides; `simulate` runs replications of both. `driver` runs
 replications, `runner` binds a policy to the loop of its model, `measures` is written at every event, and `results`
 takes intervals. `policy_interface` says what a policy is, `authors` and `prepared` what one of an author's may do,
-`options` how their options are read, `oracle` what policies of queues share.
+`options` how their options are read, `oracle` what policies of queues share. `documents` says how a model makes its
+scenario of a document.
 """
 
 from theory.doors import doors
@@ -14,6 +15,7 @@ __getattr__, __all__ = doors(
         "loss.model": ("LossScenario",),
         "queue.model": ("QueueScenario",),
         "slotted.model": ("SlottedScenario", "slotted_scenario"),
+        "slotted.document": ("sized_scenario",),
         "loss.policies.dra": ("ReservationState",),
         "slotted.sizes": ("SizeLaw", "discrete", "size_law"),
         "driver": ("run_once", "simulate"),

@@ -7,6 +7,7 @@ one after another, on the processes of this machine, or on a cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -27,6 +28,7 @@ from fluid.simulation.state import ASKS, PATIENCE, State
 from fluid.simulation.ticks import in_units
 from theory.compiled import noticing_compilation
 from theory.errors import ArgumentError, expect, expect_number
+from theory.files.code import telling_what_is_loaded
 from theory.numbers import many
 
 
@@ -258,6 +260,7 @@ def run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequ
         if progress is not None:
             progress(f"{policy.name}: compiling (once on a machine; it may take a minute)")
 
-    with noticing_compilation(compiles):
+    own = telling_what_is_loaded(policy.source) if policy.code else nullcontext()
+    with noticing_compilation(compiles), own:
         run = run_once(policy, scenario, seed, progress=reached, partial=True)
     return replace(run, scenario=None, state=None)

@@ -20,7 +20,7 @@ from fluid.simulation.measures import Measures, measures_in_units, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
-from fluid.simulation.ticks import common_tick, exactly, in_ticks, rounded
+from fluid.simulation.ticks import common_tick, exactly, in_ticks, in_units, rounded
 from theory.errors import ArgumentError, expect, expect_number
 from theory.instance import Additive, Instance
 
@@ -105,6 +105,12 @@ class Scenario(ABC):
     def in_units(self, measures: Measures) -> Measures:
         """Return measures in ticks with times in units of time."""
         return measures_in_units(measures, self.resolution, float(self.until), float(self.warmup))
+
+    @property
+    def last_arrival(self) -> float:
+        """When the last of listed jobs comes, in units of time."""
+        assert self.jobs is not None
+        return float(in_units(float(self.jobs.times[-1]), self.resolution))
 
     def arrivals_until(self, time: float) -> int:
         """Return the listed jobs that come before a time."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from theory.compiled import bound, step
 from theory.errors import ContractError, InputError
-from theory.greedy.servers import apportion
+from theory.greedy.pools import apportion
 from theory.instance import Additive, Instance
 from theory.numbers import many
 
@@ -87,7 +87,7 @@ class Setting:
     ----------
     instance : Instance
     servers : int
-        L >= 1 servers, split over pools by `theory.greedy.servers.apportion`.
+        L >= 1 servers, split over pools by `theory.greedy.pools.apportion`.
     options : mapping
         Options of the policy, by the names of the table ``[simulation]``.
     initial : int32[L, J], optional

@@ -26,14 +26,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Annotated, Literal
 
-from fluid.traces.mapped import Columns, columns_of, read_mapped
+from fluid.traces.mapped import Columns, OutcomeName, columns_of, read_mapped
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
 from theory.errors import InputError
 from theory.files.document import Fields
 from theory.files.places import digest_of_file, note_input
+from theory.files.record import Expected, Range, read
 
 POWERS, PRIORITIES = "powers-of-half", "priority-classes"
 """Values of ``types``."""
@@ -92,6 +94,36 @@ class TraceFile:
         return trace if self.stretch == 1 else stretched(trace, self.stretch)
 
 
+@dataclass(frozen=True)
+class TraceTable:
+    """The table ``arrivals`` of a trace (`TraceFile`)."""
+
+    trace: Annotated[str, Expected("the name of a file"), "the file of the trace"]
+    stretch: Annotated[
+        Fraction, Range(0, above=True), Expected("a factor greater than 0"), "factor of the times of arrivals"
+    ] = Fraction(1)
+    digest: Annotated[str, Expected("the SHA-256 of the file"), "the SHA-256 that the file must have"] = ""
+    completed: Annotated[bool, "whether only tasks count that finished at their first attempt"] = False
+    types: Annotated[
+        Literal["powers-of-half", "priority-classes"] | None,
+        Expected(f"{POWERS} or {PRIORITIES}"),
+        "how a task finds its type, if not by its name or its demand",
+    ] = None
+    capacity: Annotated[
+        Mapping[str, Fraction] | None,
+        Range(0, above=True),
+        Expected("a number greater than 0"),
+        "what one server has, by resource",
+    ] = None
+    columns: Annotated[Mapping[str, str] | None, Expected("the name of a column"), "columns by what they hold"] = None
+    outcomes: Annotated[Mapping[str, OutcomeName] | None, "outcomes by words of the table"] = None
+    unit: Annotated[
+        Fraction | None, Range(0, above=True), Expected("seconds in a unit of time"), "seconds in a unit of its times"
+    ] = None
+    drop_open: Annotated[bool, "whether rows of a log without an end are dropped"] = False
+    strict: Annotated[bool, "whether rows of a log that never ran are refused"] = False
+
+
 def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     """Take ``arrivals`` if it is a table with the field ``trace``: a file, and how it is read.
 
@@ -106,24 +138,18 @@ def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     if not isinstance(value, Mapping) or "trace" not in value:
         return None
     table = fields.table("arrivals")
-    path = (folder or Path()) / table.text("trace", "the name of a file")
-    stretch = table.optional_number("stretch", Fraction(1), "a factor greater than 0", strict=True)
-    digest = table.text("digest", "the SHA-256 of the file") if table.peek("digest") is not None else ""
-    finished, drops, strict = (_switch(table, name) for name in ("completed", "drop_open", "strict"))
-    types = table.text("types", f"{POWERS} or {PRIORITIES}") if table.has("types") else ""
-    if types not in ("", POWERS, PRIORITIES):
-        table.fail("types", f"expected {POWERS} or {PRIORITIES}, got {types!r}")
-    capacity = _capacity(table) if table.has("capacity") else ()
-    columns = columns_of(table)
-    table.finish()
-    return TraceFile(path, stretch, digest, finished, types, capacity, columns, drops, strict)
-
-
-def _switch(table: Fields, name: str) -> bool:
-    value = table.take(name, "true or false") if table.has(name) else False
-    if not isinstance(value, bool):
-        table.fail(name, f"expected true or false, got {value!r}")
-    return value
+    given = read(TraceTable, table)
+    return TraceFile(
+        (folder or Path()) / given.trace,
+        given.stretch,
+        given.digest,
+        given.completed,
+        given.types or "",
+        tuple((given.capacity or {}).items()),
+        columns_of(given.columns, given.outcomes, given.unit, table),
+        given.drop_open,
+        given.strict,
+    )
 
 
 def on_file(
@@ -135,11 +161,6 @@ def on_file(
     if reading is None:
         return None
     return replace(reading, drop_open=reading.drop_open or drop_open, strict=reading.strict or strict)
-
-
-def _capacity(table: Fields) -> tuple[tuple[str, Fraction], ...]:
-    inner = table.table("capacity", "a table of what one server has, by resource")
-    return tuple((name, inner.number(name, "a number greater than 0", strict=True)) for name in inner.names())
 
 
 def digest_of(path: Path) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import JobList, joined
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.documents import ListedJobs
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted.sizes import SizeLaw
-from fluid.simulation.ticks import in_units
 from fluid.traces.file import TraceFile
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.types import in_shares, with_types
@@ -24,39 +24,25 @@ TICK = Fraction(1, MICROSECONDS)
 
 
 @dataclass(frozen=True)
-class TraceJobs:
-    """Jobs of a trace.
+class TraceJobs(ListedJobs):
+    """Jobs of a trace, in whole microseconds.
 
     Attributes
     ----------
-    arriving : JobList
-        In whole microseconds (`TICK`), so that what was simultaneous in the file stays so.
-    present : JobList
-        Tasks that run when the trace opens, all at time 0; their durations are what was left of them.
     cut : int
-        How many of the latter were still there when the trace ended: their durations are what was seen.
+        How many of those that are present were still there when the trace ended: their durations are what was seen.
     unfinished : int
-        How many of the former were.
+        How many of those that arrive were.
     notes : tuple of str
         What was dropped, assumed and done.
     file : TraceFile
         Where they come from.
-    initial : bool
-        Whether the tasks that run when the trace opens are there at time 0.
     """
 
-    arriving: JobList
-    present: JobList
     cut: int
     unfinished: int
     notes: tuple[str, ...]
     file: TraceFile
-    initial: bool
-
-    @property
-    def all(self) -> JobList:
-        """Return the jobs that arrive, and before them those that are there at time 0, if they are to be."""
-        return joined(self.present, self.arriving) if self.initial else self.arriving
 
 
 def typed_jobs(file: TraceFile, instance: Instance, *, present: bool = True) -> TraceJobs:
@@ -117,27 +103,8 @@ def _divided(file: TraceFile, initial: bool, trace: Trace, types: NDArray[Any]) 
     arriving = JobList(trace.arrival[~there], kinds[~there], trace.duration[~there])
     present = JobList(np.zeros(int(there.sum()), np.int64), kinds[there], trace.duration[there])
     unfinished = int((~there & trace.censored).sum())
-    return TraceJobs(arriving, present, int((there & trace.censored).sum()), unfinished, trace.notes, file, initial)
-
-
-def in_slots(jobs: JobList, slot: Fraction) -> JobList:
-    """Put jobs, in microseconds, in the first slot that begins when they come or later, for at least one slot."""
-    when, work = _slots(jobs.times, slot), np.maximum(1, _slots(jobs.durations, slot))
-    return JobList(when, jobs.types.astype(np.int32), work)
-
-
-def _slots(ticks: NDArray[np.int64], slot: Fraction) -> NDArray[np.int64]:
-    """Round whole microseconds up to slots, exactly."""
-    size = slot * MICROSECONDS
-    if max(int(ticks.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
-        return np.array([-(-tick * size.denominator // size.numerator) for tick in ticks.tolist()], np.int64)
-    return np.asarray(-(-ticks * size.denominator // size.numerator))
-
-
-def last_arrival(scenario: Scenario) -> float:
-    """Return when the last job of a scenario of listed jobs comes, in its unit of time."""
-    assert scenario.jobs is not None
-    return float(in_units(float(scenario.jobs.times[-1]), scenario.resolution))
+    cut = int((there & trace.censored).sum())
+    return TraceJobs(arriving, present, initial, TICK, cut, unfinished, trace.notes, file)
 
 
 def trace_warnings(
@@ -148,7 +115,7 @@ def trace_warnings(
     `until` and `warmup` are the user's words for the horizon and the warm-up. A trace whose last job comes before the
     warm-up is over is refused.
     """
-    last = last_arrival(scenario)
+    last = scenario.last_arrival
     unit = f" {scenario.unit}"
     if last < scenario.warmup:
         raise InputError(

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -121,43 +122,37 @@ class Columns:
         return tuple(name for name, _ in self.column if name not in KNOWN)
 
 
-def columns_of(fields: Fields) -> Columns | None:
-    """Take ``columns``, ``outcomes`` and ``unit`` of a table; None where the columns are not named.
+OutcomeName = Literal["finish", "kill", "evict", "fail", "censored"]
+
+
+def columns_of(
+    columns: Mapping[str, str] | None, outcomes: Mapping[str, OutcomeName] | None, unit: Fraction | None, fields: Fields
+) -> Columns | None:
+    """Return the columns that a document names, None where it names none; `fields` is its table, for errors.
 
     Raises
     ------
     InputError
         Names that do not go together, or are missing.
     """
-    if not fields.has("columns"):
-        for name in ("outcomes", "unit"):
-            if fields.peek(name) is not None:
+    if columns is None:
+        for name, value in (("outcomes", outcomes), ("unit", unit)):
+            if value is not None:
                 fields.fail(name, "expected it beside columns only")
         return None
-    table = fields.table("columns", 'a table such as { time = "submit", duration = "runtime", cpu = "cores" }')
-    named = tuple((name, table.text(name, "the name of a column")) for name in table.names())
-    columns_named = {name for name, _ in named}
-    if "time" not in columns_named:
-        table.fail("time", "missing, expected the column of arrival times")
-    if len(columns_named & {"duration", "end"}) != 1:
-        table.fail("duration", "expected one of duration and end")
-    if "start" in columns_named and "end" not in columns_named:
-        table.fail("start", "expected end beside it")
-    if {"type", "priority"} <= columns_named:
-        table.fail("priority", "expected type or priority, got both: a job has one label")
-    columns = Columns(named, unit=fields.optional_number("unit", Fraction(1), "seconds in a unit of time", strict=True))
-    if not columns.resources and "type" not in columns_named:
-        table.fail("type", "missing, expected type, or a resource")
-    words: dict[str, Outcome] = {}
-    if fields.has("outcomes"):
-        inner = fields.table("outcomes", 'a table such as { COMPLETED = "finish" }')
-        kinds = [one.name for one in Outcome]
-        for word in inner.names():
-            kind = inner.text(word, f"one of {', '.join(kinds)}")
-            if kind not in kinds:
-                inner.fail(word, f"expected one of {', '.join(kinds)}, got {kind!r}")
-            words[word] = Outcome[kind]
-    return replace(columns, outcomes=tuple(words.items()))
+    named = columns.keys()
+    if "time" not in named:
+        fields.fail("columns.time", "missing, expected the column of arrival times")
+    if len(named & {"duration", "end"}) != 1:
+        fields.fail("columns.duration", "expected one of duration and end")
+    if "start" in named and "end" not in named:
+        fields.fail("columns.start", "expected end beside it")
+    if {"type", "priority"} <= named:
+        fields.fail("columns.priority", "expected type or priority, got both: a job has one label")
+    if not named - set(KNOWN) and "type" not in named:
+        fields.fail("columns.type", "missing, expected type, or a resource")
+    words = tuple((word, Outcome[kind]) for word, kind in (outcomes or {}).items())
+    return Columns(tuple(columns.items()), words, unit or Fraction(1))
 
 
 def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> Trace:

@@ -392,6 +392,20 @@ def test_a_file_that_was_read_is_not_written_even_if_nobody_announced_it(here: P
     assert (here / "i.toml").read_text() == "x"
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_an_output_is_compared_with_inputs_as_it_is_written(link: object, here: Path) -> None:
+    """An input that an editor has written anew since is another file under the same name."""
+    assert callable(link)
+    with files_of_a_command():
+        read_bytes("i.toml")
+        (here / "saved").write_text("anew")
+        (here / "saved").replace(here / "i.toml")
+        link("i.toml", "other.json")
+        with pytest.raises(InputError, match="named twice"):
+            write_bytes("other.json", b"")
+    assert (here / "i.toml").read_text() == "anew"
+
+
 def test_a_folder_is_new_or_empty(here: Path) -> None:
     write_folder("new", {"a": "1", "b": "2"})
     assert {path.name: path.read_text() for path in (here / "new").iterdir()} == {"a": "1", "b": "2"}

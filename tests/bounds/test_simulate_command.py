@@ -161,7 +161,7 @@ def test_a_long_run_is_announced(
     words += ["--replications", str(replications)]
     assert run(words) == 0
     assert "about" not in capsys.readouterr().err
-    monkeypatch.setattr("fluid.experiment.forecast.LONG", 0.0)
+    monkeypatch.setattr("fluid.experiment.pace.LONG", 0.0)
     assert run(words) == 0
     events = replications * 2 * 3 * 5 * (2 * 0.5 + 0.25 * 4)
     some = "1 replication" if replications == 1 else "2 replications"

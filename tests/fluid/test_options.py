@@ -133,7 +133,7 @@ def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.Captu
     assert run([*common, "dra"]) == 2
     error = capsys.readouterr().err
     assert f"{path}: simulation.bet: unknown field, expected one of " in error
-    assert all(f" {name}," in error for name in all_options())
+    assert all(re.search(rf" {name}\b", error) for name in all_options())
     assert error.endswith("; did you mean beta?\n")
 
 

@@ -398,6 +398,9 @@ def test_what_numba_cannot_compile_is_tried_once(
     begun: list[Any] = []
     compiled = loops._compiled_for_author
     monkeypatch.setattr(loops, "_compiled_for_author", lambda *of: (begun.append(of), compiled(*of))[1])
+    monkeypatch.setattr(loops, "is_stored", lambda _: False)
+    takes_long = lambda *_: pytest.fail("the loop is compiled, which takes long")  # noqa: E731
+    monkeypatch.setattr(loops, "_checked_loops", lambda *_: (takes_long, takes_long))
     odd = policy(own("def bad(s, j, d): return first(s, int(str(j)), d)\n{bad, quiet, done}"))
     scenario = LossScenario(additive([12], [[5], [7]], [1, 1], [1, 1]), 20, 20.0, 0.0)
     runs = [run_once(odd, scenario, seed_of(1, 0)) for _ in range(2)]

@@ -16,9 +16,10 @@ import pytest
 
 from fluid.chains.loss import Branching, stationary_law
 from fluid.experiment.run import loss_numbers
-from fluid.files.tables import parse_continuous
+from fluid.files.tables import parse_table
 from fluid.simulation.arrivals import Law
 from fluid.simulation.authors import AuthorError
+from fluid.simulation.continuous import ContinuousTable
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.loop import jump_chain
 from fluid.simulation.loss.model import LossScenario
@@ -220,7 +221,7 @@ def test_bad_expressions(text: str) -> None:
 )
 def test_bad_options(table: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError, match=f"^instance: {expected}: ") as error:
-        parse_continuous(table, TWO)
+        parse_table(ContinuousTable, table, TWO)
     assert "\n" not in str(error.value)
 
 
@@ -235,13 +236,15 @@ def test_refusals_to_prepare_say_what_is_wrong() -> None:
 
 
 def test_initial_jobs() -> None:
-    made = parse_continuous({"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 1, "jobs": {"t2": 1}}]}, TWO)
+    made = parse_table(
+        ContinuousTable, {"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 1, "jobs": {"t2": 1}}]}, TWO
+    )
     counts = made.initial.counts(4, 2)
     assert counts is not None
     assert counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 0]]
     with pytest.raises(InputError, match=r"simulation\.initial: expected jobs on 2 servers at most, got 3"):
         made.initial.counts(2, 2)
-    full = parse_continuous({"initial": {"full": {"t1": 2}}}, TWO).initial.counts(3, 2)
+    full = parse_table(ContinuousTable, {"initial": {"full": {"t1": 2}}}, TWO).initial.counts(3, 2)
     assert full is not None
     assert full.tolist() == [[2, 0]] * 3
     with pytest.raises(InputError, match="cannot hold"):

@@ -18,11 +18,11 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary, table
-from fluid.files.scenarios import sized_scenario
 from fluid.files.tables import parse_slotted
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted import sizes as slotted_sizes
+from fluid.simulation.slotted.document import sized_scenario
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import size_law
 from theory.errors import InputError, TooLargeError

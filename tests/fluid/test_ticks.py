@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid.files.scenarios import Times, read_scenario
+from fluid.files.scenarios import read_scenario
 from fluid.simulation.arrivals import ArrivalLaw, JobList, Law
+from fluid.simulation.documents import Times
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy

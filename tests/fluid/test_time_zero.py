@@ -20,8 +20,8 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import table
-from fluid.files.initial import InitialJobs
 from fluid.simulation.arrivals import JobList, Law
+from fluid.simulation.documents import InitialJobs
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.measures import ARRIVAL, KINDS, START

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.simulation.arrivals import JobList
+from fluid.simulation.slotted.sizes import in_slots
 from fluid.traces.file import TraceFile
-from fluid.traces.jobs import in_slots, sized_jobs, typed_jobs
+from fluid.traces.jobs import TICK, sized_jobs, typed_jobs
 from fluid.traces.preprocess import completed, powers_of_half, single_resource, stretched
 from fluid.traces.readers import read_trace
 from fluid.traces.types import tasks_of
@@ -116,7 +117,7 @@ def test_types_alone_and_configurations(tmp_path: Path, capsys: pytest.CaptureFi
 def test_slots_are_counted_exactly(microseconds: list[int], slot: Fraction) -> None:
     """Also millions of slots after the start, where a quotient of floating numbers is off by one."""
     ticks = np.array(sorted(microseconds), np.int64)
-    found = in_slots(JobList(ticks, np.zeros(len(ticks), np.int32), ticks), slot)
+    found = in_slots(JobList(ticks, np.zeros(len(ticks), np.int32), ticks), slot / TICK)
     exact = [-(-Fraction(x, 10**6) // slot) for x in sorted(microseconds)]
     assert found.times.tolist() == exact
     assert found.durations.tolist() == [max(1, x) for x in exact]
@@ -269,7 +270,7 @@ def test_the_window_of_the_papers(data: Path) -> None:
     assert (jobs.times == trace.arrival).all()
     law, sized = sized_jobs(TraceFile(path, Fraction(5, 8), completed=True), present=False)
     window = stretched(trace, Fraction(5, 8))
-    slots = in_slots(sized.arriving, Fraction(1, 10))
+    slots = in_slots(sized.arriving, Fraction(1, 10) / TICK)
     assert (slots.times == -(-window.arrival // 100_000)).all()
     assert (slots.durations == np.maximum(1, -(-window.duration // 100_000))).all()
     assert (law.sizes[sized.arriving.types] == window.demand[:, 0] * window.unit[0].numerator).all()

@@ -17,6 +17,7 @@ from fluid.experiment import keys
 from fluid.experiment.grid import RUN, read_grid
 from fluid.experiment.replications import simulate_stored
 from fluid.experiment.store import Store
+from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy, sent_policy
 from theory.errors import InputError
@@ -170,6 +171,18 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     assert sent_policy(name, "/", policy(name).code).name == "mine"
     with pytest.raises(InputError, match="its code, or that of a module it imports, is not what it was"):
         sent_policy(name, "/", "0" * 64)
+
+
+def test_what_is_loaded_only_as_it_runs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the text names is in the digest, wherever it stands; what it computes a name for is named, once."""
+    scenario = LossScenario(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 5.0, 1.0)
+    late = "import named_late_by_a_test; __import__('computed_late_by_' + 'a_test')"
+    write(tmp_path, {f"{name}_late_by_a_test.py": "A = 0\n" for name in ("named", "computed")}, lazily=late)
+    name = str(tmp_path / "mine.py:MINE")
+    for _ in range(2):
+        simulate(policy(name), scenario)
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"{name}: loads {tmp_path / 'computed_late_by_a_test.py'} only as it runs, ")
 
 
 def test_the_text_of_a_loaded_module_is_what_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,9 @@ installed package. Either may import its neighbours, the modules and packages th
 
 The digest is that of the text of a module and of all modules that it runs. The text holds functions, constants and
 closures, so the digest changes with any of them. Modules of installed distributions, of the standard library and of
-packproof itself do not count: they are known by their versions. Neither do files that the code reads as data.
+packproof itself do not count: they are known by their versions. Neither do files that the code reads as data. What
+code loads only as it runs, under a name that its text does not have, is no part of the digest: a line on stderr names
+it (`telling_what_is_loaded`).
 """
 
 from __future__ import annotations
@@ -185,6 +187,9 @@ def line_in(file: Path, error: BaseException) -> str:
 
 # ---- the digest of code ----------------------------------------------------------------------------------------------
 
+_COVERED: set[str] = set()
+"""The files whose texts are in digests of this process."""
+
 _TEXTS: dict[int, tuple[ModuleSpec, bytes]] = {}
 """The text of each loaded module, by its spec, which is replaced where a module is loaded again."""
 
@@ -206,6 +211,7 @@ def code_digest(module: ModuleType) -> str:
         if spec is None or id(spec) in reached or _is_installed(spec):
             continue
         text = _text(spec, loaded=names is not None)
+        _COVERED.add(spec.origin or "")
         # the name of the module itself holds the folder, which does not count
         reached[id(spec)] = (spec.name if reached else "", text)
         waiting += [_of_name(name) for name in _imported(text, spec)]
@@ -213,6 +219,18 @@ def code_digest(module: ModuleType) -> str:
     # sorted, since the order in which modules are reached depends on what was loaded before
     digests = sorted(f"{name} {hashlib.sha256(text).hexdigest()}\n" for name, text in reached.values())
     return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+@contextmanager
+def telling_what_is_loaded(name: str) -> Iterator[None]:
+    """Say on stderr which modules the code of a user loads while it runs, if its digest does not hold them."""
+    before = set(sys.modules)
+    yield
+    for module in [sys.modules[each] for each in sys.modules.keys() - before]:
+        spec = getattr(module, "__spec__", None)
+        if isinstance(spec, ModuleSpec) and not _is_installed(spec) and spec.origin and spec.origin not in _COVERED:
+            words = "which tells no runs apart in a store: import it at the top"
+            print(f"{name}: loads {spec.origin} only as it runs, {words}", file=sys.stderr)
 
 
 Reached = tuple[ModuleSpec | None, dict[str, Any] | None]

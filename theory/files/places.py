@@ -16,7 +16,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -45,18 +45,14 @@ opening one waits for a writer."""
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
 
-Identity = str | tuple[int, int]
-"""A resolved name, or device and number of a file that is there."""
-
 
 @dataclass
 class _Files:
-    """What a command reads and writes, by identity; and what it prints on standard output."""
+    """What a command reads and writes, by the names that it was given, in order; and what it prints."""
 
-    inputs: set[Identity] = field(default_factory=set)
-    outputs: set[Identity] = field(default_factory=set)
+    inputs: dict[str, None] = field(default_factory=dict)
+    outputs: dict[str, None] = field(default_factory=dict)
     printed: str = ""
-    read: dict[str, None] = field(default_factory=dict)  # inputs by the names that they were given, in order
 
 
 _FILES: ContextVar[_Files | None] = ContextVar("_FILES", default=None)
@@ -81,19 +77,15 @@ def files_of_a_command() -> Iterator[None]:
         _FILES.reset(token)
 
 
-def _identities(path: Path) -> set[Identity]:
-    """Return what tells a file from others: two names of one file share one of these."""
-    # the name, for a file that is not there yet; device and number, for links and second names of one that is
-    identities: set[Identity] = {os.path.realpath(path)}
-    try:
-        there = os.stat(path)
-    except (OSError, ValueError):
-        return identities
-    return identities | {(there.st_dev, there.st_ino)}
-
-
-def _refuse_twice(path: Path) -> InputError:
-    return InputError(path, "", "named twice, expected another file to write")
+def _refuse_same(path: str | Path, others: Iterable[str]) -> None:
+    """Refuse a file that one of the others is: by its name, by a link, or by a second name."""
+    for other in others:
+        try:
+            is_same = os.path.samefile(path, other)
+        except (OSError, ValueError):  # one of them is not there
+            is_same = os.path.realpath(path) == os.path.realpath(other)
+        if is_same:
+            raise InputError(Path(path), "", "named twice, expected another file to write")
 
 
 def _is_standard_output(path: str | Path) -> bool:
@@ -107,18 +99,14 @@ def note_input(path: str | Path) -> None:
     """Note that the command reads a file; one that it is to write, too, is refused."""
     files = _FILES.get()
     if files is not None:
-        same = _identities(Path(path))
-        # one identity in common is enough: the name, or device and number
-        if same & files.outputs:
-            raise _refuse_twice(Path(path))
-        files.inputs |= same
-        files.read[str(path)] = None
+        _refuse_same(path, files.outputs)
+        files.inputs[str(path)] = None
 
 
 def inputs_of_the_command() -> list[str]:
     """Return the files that the command has read so far, by the names under which it opened them."""
     files = _FILES.get()
-    return [] if files is None else list(files.read)
+    return [] if files is None else list(files.inputs)
 
 
 def digest_of_file(path: str | Path) -> str:
@@ -236,10 +224,8 @@ def announce_output(path: str | Path, *, printed: bool = False, folder: bool = F
         refuse_unwritable(path)
     files = _FILES.get()
     if files is not None:
-        same = _identities(path)
-        if same & (files.inputs | files.outputs):
-            raise _refuse_twice(path)
-        files.outputs |= same
+        _refuse_same(path, files.inputs | files.outputs)
+        files.outputs[str(path)] = None
 
 
 def announce_print(what: str) -> None:
@@ -290,8 +276,8 @@ def refuse_unwritable(path: str | Path) -> None:
 def _place_to_write(path: Path) -> Path:
     """Return the place behind all links; refuse a file that the command has read."""
     files = _FILES.get()
-    if files is not None and _identities(path) & files.inputs:
-        raise _refuse_twice(path)
+    if files is not None:
+        _refuse_same(path, files.inputs)
     return Path(os.path.realpath(path))
 
 

@@ -13,6 +13,7 @@ from theory.exact.knapsack import reduced, weight
 from theory.exact.programs import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.greedy.counted import Bins, one_resource_bins
+from theory.greedy.pools import apportion
 from theory.greedy.whole import MOST_JOBS, servers_for, whole_servers
 from theory.instance import Additive, Configuration, Instance, additive
 from theory.numbers import ceiling, total
@@ -38,19 +39,6 @@ class Placement:
     def empty(self) -> int:
         """Number of servers left empty."""
         return sum(self.servers) - sum(sum(stage.servers) for stage in self.stages)
-
-
-def apportion(servers: int, shares: Sequence[Fraction]) -> tuple[int, ...]:
-    """Split servers over pools by their shares, largest remainders first (ties: earlier pool).
-
-    >>> apportion(10, [Fraction(1, 3), Fraction(2, 3)])
-    (3, 7)
-    """
-    servers_of_pool = [floor(servers * share) for share in shares]
-    remainders = sorted(range(len(shares)), key=lambda p: servers_of_pool[p] - servers * shares[p])
-    for p in remainders[: servers - sum(servers_of_pool)]:
-        servers_of_pool[p] += 1
-    return tuple(servers_of_pool)
 
 
 def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | None = None) -> Placement:

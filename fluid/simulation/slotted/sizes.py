@@ -237,3 +237,16 @@ def _bernoulli_times(rate: float, generator: np.random.Generator) -> Iterator[ND
         slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
         now = float(slots[-1])
         yield slots
+
+
+def in_slots(jobs: JobList, ticks: Fraction) -> JobList:
+    """Put jobs in the first slot of so many ticks that begins when they come or later, for at least one slot."""
+    when, work = _slots(jobs.times, ticks), np.maximum(1, _slots(jobs.durations, ticks))
+    return JobList(when, jobs.types.astype(np.int32), work)
+
+
+def _slots(times: NDArray[np.int64], size: Fraction) -> NDArray[np.int64]:
+    """Round whole ticks up to slots, exactly."""
+    if max(int(times.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
+        return np.array([-(-time * size.denominator // size.numerator) for time in times.tolist()], np.int64)
+    return np.asarray(-(-times * size.denominator // size.numerator))

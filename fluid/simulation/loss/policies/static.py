@@ -17,7 +17,7 @@ from theory.compiled import step
 from theory.errors import InputError
 from theory.exact.knapsack import weight
 from theory.greedy.optimal import optimal_assignment
-from theory.greedy.servers import apportion
+from theory.greedy.pools import apportion
 from theory.numbers import total
 
 StaticState = state_type(__name__, "StaticState", Common._fields, "stack", "first", "height")
