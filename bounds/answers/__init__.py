@@ -107,6 +107,7 @@ FILES = {
     "certificate": File("a certificate", "bounds.certificates.document:Certificate", made=False),
     "cluster": File("a cluster file", "theory.files.clusters:ClusterFile"),
     "deployments": File("the deployments of a cluster", "fluid.admission.law.admission_files:StateFile"),
+    "events": File("events of sharing", "fluid.limits.sharing:EventsFile"),
     "experiment_numbers": File("experiment --number list --json", "fluid.experiment.grid:Numbers", made=False),
     "grid": File("the grid of an experiment", "fluid.experiment.grid_file:GridFile"),
     "instance": File("an instance file", "theory.files.instances:InstanceFile"),
@@ -114,6 +115,7 @@ FILES = {
     "observed": File("what was observed of a deployment", "fluid.admission.law.admission_files:ObservedFile"),
     "own_types": File("types of your own", "theory.files.price_catalogue:OwnTypesFile"),
     "sizes": File("a file of sizes", "theory.files.sizes:SizesFile"),
+    "start": File("a state of the fluid limit", "fluid.limits.reservation.files:StartFile"),
 }
 """Files that packproof reads or writes, by the names of their schemas, which come from their records."""
 

@@ -141,6 +141,7 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "cluster": {"server": {"name": "A", "capacity": {"cpu": 4}}, "user": [{"name": "u", "demand": {"cpu": 1}}]},
     "deployments": {"deployment": [{"cores": 3, **SEEN, "extra_cores": 2}]},
+    "events": {"until": 9, "period": "1/2", "event": [{"time": 1, "user": "u", "action": "leave"}]},
     "grid": {"instance": "i.toml", "until": 9, "seed": 1, "vary": {"servers": [1, 2]}},
     "instance": {
         "server": {"capacity": {"cpu": 4}},
@@ -149,6 +150,11 @@ GOOD: dict[str, dict[str, Any]] = {
     "items": {"items": {"capacity": {"cpu": 4, "memory": 2}, "sizes": [[1, 2], [3, 0]]}},
     "observed": {**SEEN, "core_time": 2, "sizes": 3},
     "sizes": {"sizes": {"uniform": ["0.1", "0.9"], "servers": 5, "partition": [[0, "1/2"], [["1/2", 1]]]}},
+    "start": {
+        "assignment": [{"configuration": {"a": 1}, "fraction": 1}],
+        "jobs": {"a": "1/2"},
+        "arrivals": {"time": 5, "workload": {"a": 8}},
+    },
 }
 """A document of each kind that can be recognised."""
 

@@ -110,8 +110,11 @@ def _refuse_other_kinds(sign: str, table: Fields, declared: Sequence[RecordField
     if not sign or isinstance(value, Mapping | list) or (value is not None and sign in VALUES):
         return
     needed = [one for one in declared if (one.name == sign if sign in VALUES else one.default is MISSING)]
-    each = "table" if all(one.is_table for one in needed) else "field"
-    table.refuse_other_kinds(KINDS_OF_FILES[sign][0], *(one.name for one in needed), each=each)
+    if not needed and any(table.peek(one.name) is not None for one in declared):
+        return
+    names = [one.name for one in needed or declared]
+    each = "table" if all(one.is_table for one in needed or declared) else "field"
+    table.refuse_other_kinds(KINDS_OF_FILES[sign][0], *names, each=each)
 
 
 def read_file(record: type[R], document: Mapping[str, Any], source: str) -> R:
