@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from bounds.adversary.assignment import Numbers
 from bounds.adversary.division import Shape
@@ -12,11 +13,40 @@ from bounds.adversary.items import Items, contents, numbered
 from bounds.adversary.lies import Misreport
 from theory.errors import InputError
 from theory.files.clusters import cluster_document, parse_cluster
-from theory.files.document import Fields
 from theory.files.instances import instance_document, parse_instance
+from theory.files.record import Expected, Placed, Range, Some, read_file
+from theory.files.written import document_of
 from theory.instance import Additive, Instance
 from theory.numbers import many, texts, to_integers
 from theory.sharing.model import Cluster
+
+_Whole = Annotated[int, Range(0)]
+_Capacity = "a list of positive whole numbers, one a resource"
+
+
+@dataclass(frozen=True)
+class PackedTable(Placed):
+    """Items in whole numbers, and where they lie."""
+
+    capacity: Annotated[tuple[Annotated[int, Range(1)], ...], Expected(_Capacity), Some(_Capacity), "of a bin"]
+    sizes: Annotated[
+        tuple[Annotated[tuple[_Whole, ...], Expected("a list of whole numbers")], ...],
+        Expected("a list of items"),
+        Some("a list of at least one item"),
+        "of each item",
+    ]
+    packing: Annotated[
+        tuple[_Whole, ...] | None, Expected("the bin of each item"), "the bin of each item; one of its own unless given"
+    ] = None
+
+
+@dataclass(frozen=True)
+class PackedFile:
+    """Items that were packed by a rule: what `attack` writes, and begins with."""
+
+    SIGN: ClassVar = "items"
+
+    items: Annotated[PackedTable, Expected("a table [items]")]
 
 
 def case_document(case: Any) -> dict[str, Any]:
@@ -28,8 +58,7 @@ def case_document(case: Any) -> dict[str, Any]:
     if isinstance(case, Shape | Cluster):
         return cluster_document(case.cluster() if isinstance(case, Shape) else case)
     assert isinstance(case, Items)
-    sizes = [list(size) for size in case.sizes]
-    return {"items": {"capacity": list(case.capacity), "sizes": sizes, "packing": list(case.packing)}}
+    return document_of(PackedFile(PackedTable(case.capacity, case.sizes, case.packing)))
 
 
 def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
@@ -70,29 +99,19 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
     >>> items_of({"items": {"capacity": [10], "sizes": [[4], [6], [5]]}}).bins
     3
     """
-    top = Fields(document, source)
-    fields = top.table("items", "a table [items]")
-    top.finish()
-    capacity = _row(fields, "capacity", "a list of positive whole numbers, one a resource")
-    if not capacity or min(capacity) == 0:
-        fields.fail("capacity", "expected a list of positive whole numbers, one a resource")
-    rows = fields.take("sizes", "a list of items")
-    if not isinstance(rows, list) or not rows:
-        fields.fail("sizes", "expected a list of at least one item")
+    table = read_file(PackedFile, document, source).items
+    capacity, rows = table.capacity, table.sizes
     for i, row in enumerate(rows, 1):
-        if not (isinstance(row, list) and len(row) == len(capacity) and all(_is_whole(amount) for amount in row)):
-            fields.fail(f"sizes[{i}]", f"expected {len(capacity)} whole numbers of at least 0")
+        if len(row) != len(capacity):
+            table.at.fail(f"sizes[{i}]", f"expected {len(capacity)} whole numbers of at least 0")
         if any(amount > limit for amount, limit in zip(row, capacity, strict=True)):
-            fields.fail(f"sizes[{i}]", f"expected an item that fits a bin of {texts(capacity)}, got {texts(row)}")
-    packing = list(range(len(rows)))
-    if fields.has("packing"):
-        packing = _row(fields, "packing", "the bin of each item")
-    fields.finish()
+            table.at.fail(f"sizes[{i}]", f"expected an item that fits a bin of {texts(capacity)}, got {texts(row)}")
+    packing = range(len(rows)) if table.packing is None else table.packing
     if len(packing) != len(rows):
-        fields.fail("packing", f"expected the bin of each of {many(len(rows), 'item')}")
+        table.at.fail("packing", f"expected the bin of each of {many(len(rows), 'item')}")
     for place, amounts in contents(rows, packing).items():
         if any(amount > limit for amount, limit in zip(amounts, capacity, strict=True)):
-            fields.fail(
+            table.at.fail(
                 "packing",
                 f"expected bins that have room for their items, but the items of packing {place} take {texts(amounts)}"
                 f" of {texts(capacity)}",
@@ -103,17 +122,6 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
         (grid,) * len(capacity),
         numbered(packing),
     )
-
-
-def _row(fields: Fields, name: str, expected: str) -> list[int]:
-    row = fields.take(name, expected)
-    if not isinstance(row, list) or not all(_is_whole(amount) for amount in row):
-        fields.fail(name, f"expected {expected}")
-    return list(row)
-
-
-def _is_whole(amount: object) -> bool:
-    return isinstance(amount, int) and not isinstance(amount, bool) and amount >= 0
 
 
 def read_case(document: Mapping[str, Any], kind: str, source: str) -> Numbers | Shape | Items:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from theory.doors import imported
@@ -77,13 +75,51 @@ KINDS = {
 """The answers by the names of their schemas."""
 
 
+class File(NamedTuple):
+    """What a file is, and where its record is; one that an answer may be has what made it."""
+
+    what: str
+    place: str
+    made: bool = True
+
+    def record(self) -> Any:
+        """Return the record; its file is loaded."""
+        module, name = self.place.split(":")
+        return getattr(imported(module), name)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of the record."""
+        from msgspec.json import schema as json_schema
+
+        from bounds.answers.shared import Made
+        from theory.files.schema import schema_of
+
+        form = schema_of(self.record())
+        if self.made:
+            made = json_schema(Made)
+            form["$defs"][self.record().__name__]["properties"]["made"] = {"$ref": made["$ref"]}
+            form["$defs"] |= made["$defs"]
+        return form
+
+
 FILES = {
-    "certificate": "a certificate",
-    "experiment_numbers": "experiment --number list --json",
-    "instance": "an instance file",
-    "sizes": "a file of sizes",
+    "admission": File("an admission file", "fluid.admission.law.admission_files:AdmissionFile"),
+    "certificate": File("a certificate", "bounds.certificates.document:Certificate", made=False),
+    "cluster": File("a cluster file", "theory.files.clusters:ClusterFile"),
+    "deployments": File("the deployments of a cluster", "fluid.admission.law.admission_files:StateFile"),
+    "events": File("events of sharing", "fluid.limits.sharing:EventsFile"),
+    "experiment_numbers": File("experiment --number list --json", "fluid.experiment.grid:Numbers", made=False),
+    "grid": File("the grid of an experiment", "fluid.experiment.grid_file:GridFile"),
+    "instance": File("an instance file", "theory.files.instances:InstanceFile"),
+    "items": File("a list of items", "theory.files.items:ItemsFile"),
+    "observed": File("what was observed of a deployment", "fluid.admission.law.admission_files:ObservedFile"),
+    "own_types": File("types of your own", "theory.files.price_catalogue:OwnTypesFile"),
+    "sizes": File("a file of sizes", "theory.files.sizes:SizesFile"),
+    "start": File("a state of the fluid limit", "fluid.limits.reservation.files:StartFile"),
 }
-"""Schemas of files that packproof reads or writes, by name; they stand in ``bounds/schemas``."""
+"""Files that packproof reads or writes, by the names of their schemas, which come from their records."""
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def names() -> list[str]:
@@ -105,9 +141,7 @@ def schema(name: str) -> dict[str, Any]:
     'packproof solve --json'
     """
     if name in FILES:
-        file = Path(__file__).parents[1] / "schemas" / f"{name}.json"
-        written: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return written
+        return {"$schema": DRAFT, "title": f"packproof: {FILES[name].what}", **FILES[name].schema()}
     if name not in KINDS:
         raise InputError("NAME", f"expected one of {', '.join(names())}, got {name[:60]!r}{meant(name, names())}")
     from msgspec.json import schema as json_schema
@@ -117,4 +151,4 @@ def schema(name: str) -> dict[str, Any]:
     for part in form["$defs"].values():  # what made an answer stands at its end
         if "made" in part["properties"]:
             part["properties"]["made"] = part["properties"].pop("made")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"packproof {kind.command}", **form}
+    return {"$schema": DRAFT, "title": f"packproof {kind.command}", **form}

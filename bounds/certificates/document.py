@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bounds import checker
 from theory.files.places import json_text
+from theory.files.record import Matching
 from theory.instance import Configuration, Instance
 from theory.numbers import text
 
@@ -17,11 +19,24 @@ if TYPE_CHECKING:
     from theory.greedy.optimal import Column
 
 
-def signed(kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any]) -> dict[str, Any]:
-    """Put a certificate together, numbers as integers or exact text, and add its digest.
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence as data, which `bounds.checker` verifies."""
 
-    The digest is SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
-    """
+    format: Literal["packproof/2"]
+    kind: Literal["assignment", "allocation", "fair-share", "packing", "region", "rule", "throughput", "worst"]
+    instance: Annotated[Mapping[str, Any], "the file that it is about"]
+    evidence: Mapping[str, Any]
+    claims: Annotated[Mapping[str, Any], "what the evidence shows"]
+    digest: Annotated[
+        str,
+        Matching("^[0-9a-f]{64}$"),
+        "SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8",
+    ]
+
+
+def signed(kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any]) -> dict[str, Any]:
+    """Put a certificate together, numbers as integers or exact text, and add its digest."""
     document = {"format": checker.FORMAT, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

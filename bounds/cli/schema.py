@@ -31,5 +31,6 @@ def schema(
     if name:
         print_answer(json_text(published(name)))
         return
-    said = {one: f"packproof {kind.command}" for one, kind in KINDS.items()} | FILES
+    said = {one: f"packproof {kind.command}" for one, kind in KINDS.items()}
+    said |= {one: file.what for one, file in FILES.items()}
     print_answer("\n".join(aligned([["name", "what it describes"], *([one, said[one]] for one in names())])))

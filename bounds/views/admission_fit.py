@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bounds.answers.admission import FittedAdmission
 from bounds.answers.record import Fields, encode
 from bounds.views.shown import Table
 from bounds.views.text import many
+from theory.files.written import document_of
 
 if TYPE_CHECKING:
     from fluid.admission.law.cluster import AdmissionCluster
@@ -24,24 +26,22 @@ def fit_document(log: TenantLog, fitted: Fitted, capacity: int) -> dict[str, Any
     """Return the file of the cluster; six digits are far more than standard errors leave."""
     import numpy as np
 
+    from fluid.admission.law.admission_files import AdmissionFile, ClusterTable, DeploymentsTable, InitialTable
+    from fluid.admission.law.cluster import Gamma
+
     def rounded(x: float) -> float:
         return float(f"{x:.6g}")
 
     p = fitted.priors
-    laws = (("mu", p.mu), ("lambda", p.lam), ("sigma", p.sigma))
-    initial: Any = "1 + poisson"
+    initial: str | InitialTable = "1 + poisson"
     if not p.initial.is_poisson:  # shares as fractions, whose sum is 1
         sizes, counts = np.unique(log.initial, return_counts=True)
-        initial = {"sizes": sizes.tolist(), "probabilities": [f"{n}/{len(log.initial)}" for n in counts.tolist()]}
-    return {
-        "cluster": {"capacity": capacity, "arrival_rate": rounded(log.arrivals / log.watch)},
-        "deployments": {
-            **{name: {"shape": rounded(law.shape), "rate": rounded(law.rate)} for name, law in laws},
-            "kappa": rounded(p.kappa),
-            "delta": rounded(p.delta),
-            "initial": initial,
-        },
-    }
+        shares = tuple(Fraction(n, len(log.initial)) for n in counts.tolist())
+        initial = InitialTable(tuple(sizes.tolist()), shares)
+    mu, lam, sigma = (Gamma(rounded(law.shape), rounded(law.rate)) for law in (p.mu, p.lam, p.sigma))
+    deployments = DeploymentsTable(mu, lam, sigma, rounded(p.kappa), rounded(p.delta), initial)
+    cluster = ClusterTable(capacity, rounded(log.arrivals / log.watch))
+    return document_of(AdmissionFile(cluster, deployments))
 
 
 def fit_answer(

@@ -15,7 +15,8 @@ def write(docs: Path) -> None:
         "# JSON schemas\n",
         "What the commands print with `--json`, and the files that they read and write, are described by these JSON "
         "Schemas (draft 2020-12); `packproof schema NAME` prints one. Those of answers are made from the classes in "
-        "`bounds/answers/`, from which the commands make their answers. Exact rationals are text: `p/q`, or `n` where "
+        "`bounds/answers/`, from which the commands make their answers, and those of files from the records "
+        "by which they are read. Exact rationals are text: `p/q`, or `n` where "
         "they are whole.\n",
     ]
     for name in names():

@@ -42,10 +42,11 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from fluid.experiment.grid_file import ARRIVING, AT_THE_TOP, read_grid_file
 from fluid.experiment.keys import key_of_run, key_of_runs
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import read_scenario
@@ -72,17 +73,10 @@ CELLS = 1_000_000
 SEEDS = 1
 """Part of every cell's seed: raised when the same seed should mean other jobs."""
 
-ARRIVING = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
-"""Fields of ``[simulation]`` that say which jobs come, whatever the policy."""
-
-ONE_VALUE = ("instance", "until", "warmup", "replications", "seed")
-"""Fields of a grid that have one value for all cells."""
-
-AT_THE_TOP = ("policy", "servers", "workload", "intensity")
-"""Fields that stand at the top, or vary."""
-
 BINS = 100
 """Of each cell."""
+
+Numbers = Annotated[tuple[str, ...], "The numbers that runs of a grid may give, as the columns of the CSV are called."]
 
 REFUSE, RUN, LEAVE_OUT = "refuse", "run", "leave out"
 """What becomes of a grid that names code of its own."""
@@ -228,21 +222,14 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
     InputError
         One line that names the file, the field and what was expected.
     """
-    fields = Fields(read_document(path), str(path))
-    fields.refuse_other_kinds("the grid of an experiment", "instance", "until", each="field")
-    place = Path(path).parent / fields.text("instance", "the name of an instance file")
+    file = read_grid_file(path)
+    fields, until, replications, seed = file.at, file.until, file.replications, file.seed
+    place = Path(path).parent / file.instance
     document = read_document(place)
-    simulation, own = dict(document.get("simulation", {})), _simulation(fields)
-    until = float(fields.number("until", "a positive time", strict=True))
-    warmup = float(fields.number("warmup", "a time")) if fields.has("warmup") else until / 5
-    if warmup >= until:
-        fields.fail("warmup", f"expected less than until, got {warmup:g}")
-    expected = "a number of at least 1"
-    replications = fields.integer("replications", expected, least=1) if fields.has("replications") else 1
-    seed = fields.integer("seed") if fields.has("seed") else 0
-    varied = _varied(fields, own)
-    fixed = _fixed(fields, varied)
-    simulation |= own
+    own, varied = dict(file.simulation), {name: list(values) for name, values in file.vary.items()}
+    simulation = {**document.get("simulation", {}), **own}
+    warmup = until / 5 if file.warmup is None else file.warmup
+    fixed = file.fixed()
     left_out = LeftOut()
     if "sizes" not in document and all(map(has_trace, _arrivals(simulation, varied))):
         left_out = left_to_trace(document)
@@ -295,47 +282,6 @@ def _refuse_too_many(path: str, varied: Mapping[str, Sequence[Any]], replication
         raise TooLargeError(path, "", f"{number:,} cells, expected at most {CELLS:,}: split the experiment")
 
 
-def _varied(fields: Fields, own: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Take the lists under ``[vary]``; `own` is the table ``[simulation]`` of the grid."""
-    if not fields.has("vary"):
-        return {}
-    table = fields.table("vary")
-    varied: dict[str, list[Any]] = {}
-    for name in table.names():
-        if name in ONE_VALUE:
-            table.fail(name, "belongs at the top of the file, with one value for all cells")
-        if name in own:
-            table.fail(name, "expected it here or under [simulation], found it in both")
-        values = table.take(name, "a list of values")
-        if not isinstance(values, list) or not values:
-            table.fail(name, "expected a list of at least one value")
-        written = [json.dumps(value, sort_keys=True, default=str) for value in values]
-        if len(set(written)) < len(written):
-            table.fail(name, "expected values of which none comes twice")
-        varied[name] = values
-    return varied
-
-
-def _fixed(fields: Fields, varied: Mapping[str, Any]) -> dict[str, Any]:
-    """Take what could vary and stands at the top, and refuse what belongs elsewhere."""
-    fixed: dict[str, Any] = {}
-    for name in AT_THE_TOP:
-        if fields.has(name):
-            if name in varied:
-                fields.fail(name, "expected it here or under [vary], found it in both")
-            fixed[name] = fields.take(name, "a value")
-    for name in fields.names():
-        if name in all_options() or name in (*ARRIVING, "slot"):
-            fields.fail(name, "belongs under [simulation], with one value, or under [vary], with a list of values")
-    for name in fields.names():
-        fields.fail(
-            name,
-            f"unknown field; at the top stand {', '.join(ONE_VALUE)}, {', '.join(AT_THE_TOP)} and the tables "
-            f"[simulation] and [vary]{meant(name, (*ONE_VALUE, *AT_THE_TOP))}",
-        )
-    return fixed
-
-
 def _refuse_unknown(
     fields: Fields, varied: Mapping[str, Any], own: Mapping[str, Any], options: Collection[str]
 ) -> None:
@@ -352,19 +298,6 @@ def _refuse_unknown(
             f"simulation.{name}",
             f"unknown field; under [simulation] stand {', '.join(readable)}{meant(name, readable)}",
         )
-
-
-def _simulation(fields: Fields) -> dict[str, Any]:
-    """Take the table ``[simulation]`` of a grid as it stands; each cell is parsed with it."""
-    if not fields.has("simulation"):
-        return {}
-    table = fields.table("simulation")
-    for name in table.names():
-        if name in AT_THE_TOP and name != "intensity":  # which is a field of laws of sizes, too
-            table.fail(name, "belongs at the top of the file, or under [vary] with a list of values")
-        if name in ONE_VALUE:
-            table.fail(name, "belongs at the top of the file")
-    return {name: table.take(name, "a value") for name in table.names()}
 
 
 def _arrivals(simulation: Mapping[str, Any], varied: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

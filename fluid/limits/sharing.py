@@ -8,16 +8,47 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, lcm
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.files.document import Fields, read_document
+from theory.errors import InputError
+from theory.files.document import read_document
+from theory.files.record import Expected, Placed, Range, Tables, read_file
 from theory.sharing.allocation import Allocation
 from theory.sharing.model import Cluster, occupation
 from theory.sharing.rounds import start
 from theory.shown import Shown
+
+MAX_PERIODS = 10**6
+"""Longest run."""
+
+_Positive = Annotated[Fraction, Range(0, above=True)]
+
+
+@dataclass(frozen=True)
+class EventTable(Placed):
+    """A user comes or goes; one whose first event is an arrival is away at the start."""
+
+    time: Annotated[Fraction, Range(0), "when, in order"]
+    user: Annotated[str, Expected("a name"), "of the cluster"]
+    action: Annotated[Literal["arrive", "leave"], Expected("arrive or leave"), "what it does"]
+
+
+@dataclass(frozen=True)
+class EventsFile:
+    """Users who come and go while every server updates on its own clock: what `share --events` reads."""
+
+    SIGN: ClassVar = "event"
+
+    until: Annotated[_Positive, "the end"]
+    event: Annotated[tuple[EventTable, ...], Tables("at least one table [[event]]"), "in order of time"]
+    period: Annotated[_Positive, "in which each server updates once"] = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.until / self.period > MAX_PERIODS:
+            raise InputError("until", f"expected at most {MAX_PERIODS} periods")
 
 
 @dataclass(frozen=True)
@@ -58,9 +89,6 @@ class History(Shown):
 def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
     """Read users arriving and leaving from a TOML or JSON file.
 
-    ``until`` and ``period`` (default 1) are at the top; each ``[[event]]`` has ``time``, ``user`` and ``action``,
-    which is ``arrive`` or ``leave``.
-
     Raises
     ------
     InputError
@@ -70,38 +98,22 @@ def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
 
 def parse_schedule(document: Mapping[str, Any], cluster: Cluster, source: str = "events") -> Schedule:
     """Turn a document into a schedule (see `read_schedule`); `source` names it in errors."""
-    top = Fields(document, source)
-    top.refuse_other_kinds("events of sharing", "event")
-    until = top.number("until", "a number greater than 0", strict=True)
-    period = top.optional_number("period", Fraction(1), "a number greater than 0", strict=True)
-    if until / period > MAX_PERIODS:
-        top.fail("until", f"expected at most {MAX_PERIODS} periods")
+    file = read_file(EventsFile, document, source)
     names = [user.name for user in cluster.users]
     events: list[Event] = []
     state: dict[int, bool] = {}
-    for fields in top.tables("event", "at least one table [[event]]"):
-        time = fields.number("time", "a number of at least 0")
-        name = fields.text("user")
-        if name not in names:
-            fields.fail("user", f"expected a user of the cluster ({', '.join(names)}), got {name!r}")
-        action = fields.text("action", "arrive or leave")
-        if action not in {"arrive", "leave"}:
-            fields.fail("action", f"expected arrive or leave, got {action!r}")
-        if events and time < events[-1].time:
-            fields.fail("time", "expected events in order of time")
-        user, arrives = names.index(name), action == "arrive"
+    for one in file.event:
+        if one.user not in names:
+            one.at.fail("user", f"expected a user of the cluster ({', '.join(names)}), got {one.user!r}")
+        if events and one.time < events[-1].time:
+            one.at.fail("time", "expected events in order of time")
+        user, arrives = names.index(one.user), one.action == "arrive"
         if state.get(user, not arrives) == arrives:
             other, where = ("leave", "here") if arrives else ("arrive", "away")
-            fields.fail("action", f"expected {other}: {name!r} is {where} already")
+            one.at.fail("action", f"expected {other}: {one.user!r} is {where} already")
         state[user] = arrives
-        fields.finish()
-        events.append(Event(time, user, arrives))
-    top.finish()
-    return Schedule(tuple(events), until, period)
-
-
-MAX_PERIODS = 10**6
-"""Longest run."""
+        events.append(Event(one.time, user, arrives))
+    return Schedule(tuple(events), file.until, file.period)
 
 
 def run_schedule(

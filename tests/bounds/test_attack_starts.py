@@ -107,7 +107,7 @@ def test_lists_of_items_of_users() -> None:
         ({"capacity": [4], "sizes": [[1, 2]]}, "1 whole numbers"),
         ({"capacity": [4], "sizes": [[3], [3]], "packing": [0, 0]}, "take 6 of 4"),
         ({"capacity": [4], "sizes": [[3], [3]], "packing": [0]}, "each of 2"),
-        ({"capacity": [4], "sizes": [[True]]}, "whole numbers"),
+        ({"capacity": [4], "sizes": [[True]]}, "a whole number"),
     ):
         with pytest.raises(InputError, match=said) as refused:
             items_of({"items": wrong})

@@ -377,7 +377,8 @@ def test_a_required_field_with_a_slip_is_named(tmp_path: Path, capsys: pytest.Ca
     path = tmp_path / "slip.toml"
     path.write_text(Path(FOUR).read_text().replace("workload", "worklaod", 1))
     assert run(["solve", str(path)]) == 2
-    assert "(--trace LOG --servers L); there is a field worklaod\n" in capsys.readouterr().err
+    assert "worklaod: unknown field, expected one of " in (line := capsys.readouterr().err)
+    assert line.endswith("; did you mean workload?\n")
 
 
 POOLS = """

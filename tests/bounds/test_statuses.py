@@ -169,12 +169,15 @@ def spoilt(kind: str, folder: Path) -> str:
         ("header", "f.toml: expected keys of at most 20 parts with dots between them"),
         ("arrays", "f.toml: expected a flat TOML document, found one nested too deeply"),
         ("tables", "f.toml: expected a flat TOML document, found one nested too deeply"),
-        ("arrivals", "f.toml: cluster.arrival_rate: expected at most 1,000,000,000 an hour, got 1e+18"),
+        (
+            "arrivals",
+            "f.toml: cluster.arrival_rate: expected a number greater than 0 and at most 1,000,000,000 an hour",
+        ),
         (
             "many arrivals",
             "f.toml: cluster.arrival_rate: 1e+08 an hour are 2e+09 deployments within 20 hours, expected",
         ),
-        ("kappa", "f.toml: deployments.kappa: expected a number above -5 and below 5, got 1e+15"),
+        ("kappa", "f.toml: deployments.kappa: expected a number above -5 and below 5, got 1e15"),
     ],
 )
 def test_files_made_to_break_a_reader(kind: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ GENERATED = (
     "docs/atlas/code/*.md",
     "docs/atlas/by-*.md",
     "docs/atlas/summary.txt",
+    "docs/_generated/formats/*",
     "docs/gallery/*",
     "docs/reference/api/*",
     *(f"docs/reference/{name}.md" for name in ("commands", "policies", "schemas")),

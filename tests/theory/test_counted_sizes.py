@@ -80,7 +80,7 @@ def test_counts_items_and_probabilities_are_one_law(tmp_path: Path) -> None:
         ({"counts": {"2/5": 0}}, "sizes.counts.2/5: expected a whole number of jobs"),
         ({"counts": {"2/5": "1/2"}}, "sizes.counts.2/5"),
         ({"counts": {"2/5": 1, "0.4": 1}}, "expected each size once"),
-        ({"counts": {"7/5": 1}}, "sizes in"),
+        ({"counts": {"7/5": 1}}, "a size in"),
         ({"counts": {}}, "at least one size"),
         ({"items": []}, "at least one size"),
         ({"items": ["1/2", "x"]}, "items.2."),

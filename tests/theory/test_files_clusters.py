@@ -71,7 +71,7 @@ def put(path, value):
         (("server", 0, "capacity", "cpu"), "many", "f: server[1].capacity.cpu: expected a number of at least 0, got"),
         (("server", 0, "capacity"), {"cpu": 0}, "f: server[1].capacity: expected at least one positive capacity"),
         (("server", 1, "count"), 0, "f: server[2].count: expected a whole number of at least 1, got 0"),
-        (("server", 1, "count"), 1.5, "f: server[2].count: expected a whole number of at least 1, got 3/2"),
+        (("server", 1, "count"), 1.5, "f: server[2].count: expected a whole number of at least 1, got 1.5"),
         (("server", 1, "name"), "A", "f: server[2].name: expected a name of its own, got 'A' again"),
         (("server", 1, "name"), "", "f: server[2].name: expected a name, got ''"),
         (("job",), 1, "f: job: unknown field, expected one of server, user"),

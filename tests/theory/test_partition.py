@@ -18,7 +18,7 @@ from theory.partition.bounding import bracket, brackets
 from theory.partition.cuts import by_cuts, by_sets, equal_probability
 from theory.partition.guarantees import adversarial_law, best_partitions, guarantee
 from theory.partition.laws import Law, discrete, piecewise, uniform
-from theory.partition.mixing import Cell, initial_cells, mixed, room
+from theory.partition.mixing import SizeCell, initial_cells, mixed, room
 from theory.partition.rounded import lower_rounded, supportable, upper_rounded
 from theory.partition.spread import Prices, greatest_worth, lemma_2, spread_prices
 from theory.partition.universal import reduced_configurations, universal_partition, vqs_workload
@@ -190,7 +190,7 @@ def test_turned_polygons_mix_uniform_sizes_to_a_constant(widths: list[float]) ->
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 6)), min_size=1, max_size=5))
 def test_room_lies_between_middles_and_tops(pairs: list[tuple[int, int]]) -> None:
-    cells = [Cell(F(b, 20), F(w, 20), F(1, len(pairs))) for b, w in pairs]
+    cells = [SizeCell(F(b, 20), F(w, 20), F(1, len(pairs))) for b, w in pairs]
     needed = room(cells, [1] * len(cells))
     assert sum(cell.middle for cell in cells) <= needed <= sum(cell.top for cell in cells)
     less = room(cells[1:], [1] * (len(cells) - 1))

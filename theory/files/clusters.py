@@ -2,21 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from theory import numbers
 from theory.errors import listed
 from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
+from theory.files.record import Expected, Placed, Range, Some, Tables, read_file
+from theory.files.written import document_of
 from theory.sharing.model import Cluster, Matrix, Row, ServerClass, User, eligibility
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_RESOURCE = "a number of at least 0"
+_Amounts = Mapping[str, Annotated[Fraction, Range(0)]]
+_Amount = Annotated[Fraction, Range(0, above=True)]
+
+
+@dataclass(frozen=True)
+class ServerTable(Placed):
+    """A class of equal servers."""
+
+    name: Annotated[str, Expected("a name"), "of its own"]
+    capacity: Annotated[
+        _Amounts,
+        Expected("a table of resources"),
+        Some("at least one positive capacity"),
+        "units of each resource that one server has",
+    ]
+    count: Annotated[int, Range(1), "so many equal servers; tasks and allocations are totals over them"] = 1
+
+
+@dataclass(frozen=True)
+class UserTable(Placed):
+    """A user, all of whose tasks are equal."""
+
+    name: Annotated[str, Expected("a name"), "of its own"]
+    demand: Annotated[
+        _Amounts,
+        Expected("a table of resources"),
+        Some("at least one positive demand"),
+        "units of each resource that a task takes",
+    ]
+    weight: Annotated[_Amount, "by which shares are compared"] = Fraction(1)
+    servers: Annotated[
+        tuple[Annotated[str, Expected("a server name")], ...] | None,
+        Expected("a list of server names"),
+        Some("a list of at least one server name"),
+        "where its tasks may run; on all servers unless given",
+    ] = None
+    effective: Annotated[
+        Mapping[str, Annotated[Mapping[str, _Amount], Expected("a table of resources")]] | None,
+        Expected("a table of servers"),
+        "capacity of one server of a class as this user experiences it, where it differs",
+    ] = None
+
+
+@dataclass(frozen=True)
+class ClusterFile:
+    """A cluster that users share: what `share` reads."""
+
+    SIGN: ClassVar = "user"
+
+    server: Annotated[tuple[ServerTable, ...], Tables("at least one table [[server]]"), "classes of servers"]
+    user: Annotated[tuple[UserTable, ...], Tables("at least one table [[user]]"), "who share them"]
 
 
 def read_cluster(path: str | Path) -> Cluster:
@@ -47,87 +99,56 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     >>> cluster.monopoly
     ((Fraction(12, 1),),)
     """
-    top = Fields(document, source)
-    top.refuse_other_kinds("a cluster that is shared", "server", "user")
-    server_tables = top.tables("server", "at least one table [[server]]")
-    user_tables = top.tables("user", "at least one table [[user]]")
-    top.finish()
-    raw = [_server(fields) for fields in server_tables]
-    refuse_doubles([name for name, _, _ in raw], server_tables)
-    resources = list(dict.fromkeys(resource for _, capacity, _ in raw for resource in capacity))
-    servers = [ServerClass(name, _row(capacity, resources), count) for name, capacity, count in raw]
+    file = read_file(ClusterFile, document, source)
+    refuse_doubles([server.name for server in file.server], [server.at for server in file.server])
+    resources = list(dict.fromkeys(resource for server in file.server for resource in server.capacity))
+    servers = [ServerClass(one.name, _row(one.capacity, resources), one.count) for one in file.server]
     places = {server.name: i for i, server in enumerate(servers)}
-    users = [_user(fields, servers, places, resources) for fields in user_tables]
-    refuse_doubles([user.name for user in users], user_tables)
+    users = [_user(user, servers, places, resources) for user in file.user]
+    refuse_doubles([user.name for user in users], [user.at for user in file.user])
     warn_if_alike(resources, source)
     cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
     # shares are tasks divided by those that a user could run alone, which must not be 0
-    for fields, user, row in zip(user_tables, users, eligibility(cluster), strict=True):
+    for one, user, row in zip(file.user, users, eligibility(cluster), strict=True):
         if not row.any():
             allowed = "" if user.servers is None else f" among {listed(user.servers)}"
-            fields.fail(
+            one.at.fail(
                 "", f"expected a server that can run a task of {user.name!r}, but none has its demands{allowed}"
             )
     return cluster
 
 
-def _server(fields: Fields) -> tuple[str, dict[str, Fraction], int]:
-    name = fields.text("name")
-    table = fields.table("capacity", "a table of resources")
-    capacity = {resource: table.number(resource, _RESOURCE) for resource in table.names()}
-    if not any(capacity.values()):
-        table.fail("", "expected at least one positive capacity")
-    count = fields.integer("count", "a whole number of at least 1", least=1) if fields.has("count") else 1
-    fields.finish()
-    return name, capacity, count
-
-
-def _user(fields: Fields, servers: list[ServerClass], places: Mapping[str, int], resources: list[str]) -> User:
-    name = fields.text("name")
-    demand = _resource_table(fields.table("demand", "a table of resources"), resources, _RESOURCE)
-    if not any(demand.values()):
-        fields.fail("demand", "expected at least one positive demand")
-    weight = fields.optional_number("weight", Fraction(1), "a number greater than 0", strict=True)
-    allowed = _names(fields, servers, places) if fields.has("servers") else None
-    effective: dict[str, Row] = {}
-    if fields.has("effective"):
-        table = fields.table("effective", "a table of servers")
-        for server_name in table.names():
-            own = _resource_table(table.table(server_name), resources, "a number greater than 0", strict=True)
-            if server_name not in places:
-                table.fail(server_name, f"expected a server of this file ({listed(places)})")
-            server = servers[places[server_name]]
-            for resource in own:
-                if not server.capacity[resources.index(resource)]:
-                    table.fail(f"{server_name}.{resource}", f"expected a resource that server {server_name!r} has")
-            # where the user says nothing of a resource, the capacity of the server holds
-            pairs = zip(resources, server.capacity, strict=True)
-            effective[server_name] = tuple(own.get(resource, c) for resource, c in pairs)
-    fields.finish()
-    return User(name, _row(demand, resources), weight, allowed, effective)
-
-
-def _names(fields: Fields, servers: list[ServerClass], places: Mapping[str, int]) -> tuple[str, ...]:
-    names = fields.take("servers", "a list of server names")
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        fields.fail("servers", "expected a list of at least one server name")
+def _user(one: UserTable, servers: list[ServerClass], places: Mapping[str, int], resources: list[str]) -> User:
+    _refuse_unknown(one, "demand", one.demand, resources)
     seen: set[str] = set()
-    for name in names:
+    for name in one.servers or ():
         if name not in places:
-            fields.fail("servers", f"expected names of servers of this file ({listed(places)}), got {name!r}")
+            one.at.fail("servers", f"expected names of servers of this file ({listed(places)}), got {name!r}")
         if name in seen:
-            fields.fail("servers", f"expected each server once, got {name!r} again")
+            one.at.fail("servers", f"expected each server once, got {name!r} again")
         seen.add(name)
-    return tuple(servers[places[name]].name for name in names)  # the same text object for all users
+    # the same text object for all users
+    allowed = None if one.servers is None else tuple(servers[places[name]].name for name in one.servers)
+    effective: dict[str, Row] = {}
+    for name, own in (one.effective or {}).items():
+        place = f"effective.{name}"
+        if name not in places:
+            one.at.fail(place, f"expected a server of this file ({listed(places)})")
+        _refuse_unknown(one, place, own, resources)
+        server = servers[places[name]]
+        for resource in own:
+            if not server.capacity[resources.index(resource)]:
+                one.at.fail(f"{place}.{resource}", f"expected a resource that server {name!r} has")
+        # where the user says nothing of a resource, the capacity of the server holds
+        pairs = zip(resources, server.capacity, strict=True)
+        effective[name] = tuple(own.get(resource, c) for resource, c in pairs)
+    return User(one.name, _row(one.demand, resources), one.weight, allowed, effective)
 
 
-def _resource_table(table: Fields, resources: list[str], expected: str, *, strict: bool = False) -> dict[str, Fraction]:
-    values = {}
-    for resource in table.names():
-        values[resource] = table.number(resource, expected, strict=strict)
+def _refuse_unknown(one: UserTable, place: str, amounts: Iterable[str], resources: Sequence[str]) -> None:
+    for resource in amounts:
         if resource not in resources:
-            table.fail(resource, f"expected a resource of some server ({listed(resources)})")
-    return values
+            one.at.fail(f"{place}.{resource}", f"expected a resource of some server ({listed(resources)})")
 
 
 def _row(values: Mapping[str, Fraction], resources: list[str]) -> Row:
@@ -144,29 +165,26 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
     [{'name': 'u1', 'demand': {'r1': '1/2'}, 'weight': '1'}]
     """
 
-    def table(row: Row) -> dict[str, str]:
-        return {name: numbers.text(value) for name, value in zip(cluster.resources, row, strict=True) if value}
+    def amounts(row: Row) -> dict[str, Fraction]:
+        return {name: value for name, value in zip(cluster.resources, row, strict=True) if value}
 
     servers = []
     for place, server in enumerate(cluster.servers):
-        capacity = table(server.capacity)  # a capacity of 0 is left out
+        capacity = amounts(server.capacity)  # a capacity of 0 is left out
         if place == 0:  # the first table names every resource, so that their order survives
-            pairs = zip(cluster.resources, server.capacity, strict=True)
-            capacity = {name: numbers.text(value) for name, value in pairs}
-        servers.append({"name": server.name, "capacity": capacity, "count": server.count})
-    users = []
-    for user in cluster.users:
-        document: dict[str, Any] = {
-            "name": user.name,
-            "demand": table(user.demand),
-            "weight": numbers.text(user.weight),
-        }
-        if user.servers is not None:
-            document["servers"] = list(user.servers)
-        if user.effective:
-            document["effective"] = {name: table(row) for name, row in user.effective.items()}
-        users.append(document)
-    return {"server": servers, "user": users}
+            capacity = dict(zip(cluster.resources, server.capacity, strict=True))
+        servers.append(ServerTable(server.name, capacity, server.count))
+    users = (
+        UserTable(
+            user.name,
+            amounts(user.demand),
+            user.weight,
+            user.servers,
+            {name: amounts(row) for name, row in user.effective.items()} or None,
+        )
+        for user in cluster.users
+    )
+    return document_of(ClusterFile(tuple(servers), tuple(users)))
 
 
 # ---- stored allocations ----------------------------------------------------------------------------------------------

@@ -2,19 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from theory import numbers
 from theory.errors import listed
 from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
 from theory.files.places import write_json, write_text
+from theory.files.record import Either, Expected, Placed, Range, Some, Tables, read_file
+from theory.files.written import document_of
 from theory.instance import Additive, Explicit, Instance, JobType, Pool, Space, maximal_generators
 
 LARGEST = 2**62
 """Largest capacity in integer units."""
+
+
+Positive = Annotated[Fraction, Range(0, above=True)]
+"""The type of a field that is a number greater than 0."""
+
+_Capacity = Annotated[
+    Fraction,
+    Range(0, above=True),
+    Expected("a positive number (leave out a resource that the server does not have)"),
+]
+
+
+_Configuration = Annotated[
+    tuple[Annotated[int, Range(0, LARGEST)], ...], Expected("a list of whole numbers, one for each type")
+]
+
+
+@dataclass(frozen=True)
+class ServerTable(Placed):
+    """The servers of a pool: ``[server]``, or one of several ``[[server]]``."""
+
+    EITHER: ClassVar = Either(("capacity", "configurations"))
+
+    name: Annotated[str | None, Expected("a name"), "of a pool; needed where there are several"] = None
+    share: Annotated[
+        Fraction, Range(0, above=True), Expected("a positive share"), "of a pool; shares are normalised"
+    ] = Fraction(1)
+    capacity: Annotated[
+        Mapping[str, _Capacity] | None,
+        Expected("a table of resources"),
+        Some("at least one resource"),
+        "units of each resource that a server has",
+    ] = None
+    configurations: Annotated[
+        tuple[_Configuration, ...] | None,
+        Expected("a list of configurations"),
+        Some("a list of at least one configuration"),
+        "in place of `capacity`: the maximal feasible configurations, columns in the order of the types, for sets that "
+        "are not additive",
+    ] = None
+
+
+@dataclass(frozen=True)
+class TypeTable(Placed):
+    """A type of jobs."""
+
+    name: Annotated[str, Expected("a name"), "of its own"]
+    demand: Annotated[
+        Mapping[str, Annotated[Fraction, Range(0)]] | None,
+        Expected("a table of resources"),
+        Some("at least one positive demand"),
+        "units of each resource that a job takes; one that is left out is not demanded",
+    ] = None
+    reward: Annotated[
+        Positive | None,
+        "what a job in service earns in a unit of time. May be left out, in all types, where a trace says which jobs "
+        "come",
+    ] = None
+    workload: Annotated[
+        Fraction | None,
+        Range(0),
+        "mean number of jobs in service that each server would have to carry if nobody were refused; arrivals per "
+        "server and unit of time are workload times service rate. May be left out where a log has it (`--trace`), and "
+        "for `worst --vary workload`",
+    ] = None
+    service_rate: Annotated[
+        Positive, "departures of a job and unit of time; measured beside a workload that is left out"
+    ] = Fraction(1)
+
+
+@dataclass(frozen=True)
+class InstanceFile:
+    """An instance: what `solve`, `worst`, `region`, `fluid` and `simulate` read."""
+
+    SIGN: ClassVar = "type"
+
+    server: Annotated[tuple[ServerTable, ...], Tables("a table [server] or tables [[server]]"), "the pools of servers"]
+    type: Annotated[
+        tuple[TypeTable, ...], Tables("at least one table [[type]]"), "types of jobs; their order breaks ties"
+    ]
+    simulation: Annotated[Mapping[str, Any] | None, "what `simulate` reads beside them"] = None
 
 
 def read_instance(path: str | Path) -> Instance:
@@ -55,128 +139,82 @@ def parse_instance(document: Mapping[str, Any], source: str = "instance", *, wor
     >>> instance.pools[0].space.capacity, instance.pools[0].space.demands
     ((12,), ((5,),))
     """
-    top = Fields(document, source)
-    top.refuse_other_kinds("an instance", "server", "type")
-    servers = top.tables("server", "a table [server] or tables [[server]]")
-    kinds = top.tables("type", "at least one table [[type]]")
-    if top.has("simulation"):
-        top.take("simulation", "a table")
-    top.finish()
-
-    columns = len(kinds)
-    raw = [_server(fields, i, columns, several=len(servers) > 1) for i, fields in enumerate(servers, 1)]
-    refuse_doubles([name for name, *_ in raw], servers)
-    resources = list(dict.fromkeys(resource for *_, capacity, _ in raw for resource in capacity))
-    types, demands = [], []
-    has_capacity = any(capacity for *_, capacity, _ in raw)
-    for fields in kinds:
-        job_type, demand = _type(fields, resources, needed=has_capacity, workload_needed=workload_needed)
-        types.append(job_type)
-        demands.append(demand)
-    refuse_doubles([t.name for t in types], kinds)
+    file = read_file(InstanceFile, document, source)
+    refuse_doubles([job.name for job in file.type], [job.at for job in file.type])
+    names = _names(file.server)
+    resources = list(dict.fromkeys(resource for server in file.server for resource in server.capacity or ()))
     warn_if_alike(resources, source)
-
+    types = tuple(_type(job, resources, workload_needed=workload_needed) for job in file.type)
     # shares are normalised: pool i has shares[i] / sum of shares of the servers
-    shares = numbers.total(share for _, share, _, _ in raw)
-    spaces = _spaces([(capacity, generators) for *_, capacity, generators in raw], resources, demands, top)
-    for j, fields in enumerate(kinds):
+    shares = numbers.total(server.share for server in file.server)
+    spaces = _spaces(file, resources, source)
+    for j, job in enumerate(file.type):
         if not any(space.most(j) for space in spaces):
-            fails = f"{types[j].name!r} fits no server, not even alone"
-            fields.fail("demand" if demands[j] else "", f"expected a type that some server can hold, but {fails}")
-    pools = [Pool(name, share / shares, space) for (name, share, *_), space in zip(raw, spaces, strict=True)]
-    return Instance(tuple(types), tuple(pools))
+            fails = f"{job.name!r} fits no server, not even alone"
+            job.at.fail("demand" if job.demand else "", f"expected a type that some server can hold, but {fails}")
+    whole = zip(names, file.server, spaces, strict=True)
+    return Instance(types, tuple(Pool(name, server.share / shares, space) for name, server, space in whole))
 
 
-_Server = tuple[str, Fraction, dict[str, Fraction], list[tuple[int, ...]]]
+def _names(servers: Sequence[ServerTable]) -> list[str]:
+    """Return the names of the pools, which several pools must have."""
+    for server in servers:
+        if server.name is None and len(servers) > 1:
+            server.at.fail("name", "missing, expected a name")
+    names = [server.name or f"pool{i}" for i, server in enumerate(servers, 1)]
+    refuse_doubles(names, [server.at for server in servers])
+    return names
 
 
-def _server(fields: Fields, number: int, columns: int, *, several: bool) -> _Server:
-    name = fields.text("name") if several or fields.has("name") else f"pool{number}"
-    share = fields.optional_number("share", Fraction(1), "a positive share", strict=True)
-    capacity: dict[str, Fraction] = {}
-    generators: list[tuple[int, ...]] = []
-    if fields.has("capacity") == fields.has("configurations"):
-        fields.fail("capacity", "expected either capacity or configurations")
-    if fields.has("capacity"):
-        table = fields.table("capacity", "a table of resources")
-        for resource in table.names():
-            expected = "a positive number (leave out a resource that the server does not have)"
-            capacity[resource] = table.number(resource, expected, strict=True)
-        if not capacity:
-            table.fail("", "expected at least one resource")
-    else:
-        rows = fields.take("configurations", "a list of configurations")
-        if not isinstance(rows, list) or not rows:
-            fields.fail("configurations", "expected a list of at least one configuration")
-        for i, row in enumerate(rows, 1):
-            entries = isinstance(row, list) and all(isinstance(k, int) and not isinstance(k, bool) for k in row)
-            if not entries or len(row) != columns or min(row) < 0 or max(row) > LARGEST:
-                expected = f"{columns} whole numbers of at least 0, one for each type"
-                fields.fail(f"configurations[{i}]", f"expected {expected}")
-            generators.append(tuple(row))
-    fields.finish()
-    return name, share, capacity, generators
+def _type(job: TypeTable, resources: Sequence[str], *, workload_needed: bool) -> JobType:
+    """Return a type of a file, whose demand is of resources that servers have."""
+    if job.demand is None and resources:
+        job.at.fail("demand", "missing, expected a table of resources")
+    for resource in job.demand or ():
+        if resource not in resources:
+            expected = listed(resources) if resources else "none: the servers list configurations"
+            job.at.fail(f"demand.{resource}", f"expected a resource of some server ({expected})")
+    if job.reward is None:
+        job.at.fail("reward", "missing, expected a number greater than 0")
+    if job.workload is None and workload_needed:
+        log = "or a log to measure it in (--trace LOG --servers L)"
+        job.at.fail("workload", f"missing, expected a number of at least 0, {log}")
+    return JobType(job.name, job.reward, job.workload or Fraction(0), job.service_rate)
 
 
-def _type(
-    fields: Fields, resources: list[str], *, needed: bool, workload_needed: bool
-) -> tuple[JobType, dict[str, Fraction]]:
-    name = fields.text("name")
-    demand: dict[str, Fraction] = {}
-    if needed or fields.has("demand"):
-        table = fields.table("demand", "a table of resources")
-        for resource in table.names():
-            demand[resource] = table.number(resource, "a number of at least 0")
-            if resource not in resources:
-                expected = listed(resources) if resources else "none: the servers list configurations"
-                table.fail(resource, f"expected a resource of some server ({expected})")
-        if not any(demand.values()):
-            table.fail("", "expected at least one positive demand")
-    jobs = "a number of at least 0"
-    if workload_needed and not fields.has("workload"):
-        jobs += ", or a log to measure it in (--trace LOG --servers L)"
-    job_type = JobType(
-        name,
-        fields.number("reward", "a number greater than 0", strict=True),
-        fields.number("workload", jobs) if workload_needed else fields.optional_number("workload", Fraction(0), jobs),
-        fields.optional_number("service_rate", Fraction(1), "a number greater than 0", strict=True),
-    )
-    fields.finish()
-    return job_type, demand
-
-
-def _spaces(
-    servers: list[tuple[dict[str, Fraction], list[tuple[int, ...]]]],
-    resources: list[str],
-    demands: list[dict[str, Fraction]],
-    top: Fields,
-) -> list[Space]:
-    units = []
+def _spaces(file: InstanceFile, resources: Sequence[str], source: str) -> list[Space]:
+    units, none = [], Fraction(0)
+    demands = [job.demand or {} for job in file.type]
     for resource in resources:
-        values = [d.get(resource, Fraction(0)) for d in demands] + [c[resource] for c, _ in servers if resource in c]
+        capacities = [own[resource] for server in file.server if resource in (own := server.capacity or {})]
+        values = [demand.get(resource, none) for demand in demands] + capacities
         # the largest unit of which all capacities and demands are whole multiples
         _, unit = numbers.to_integers(values)
         if max(values) / unit > LARGEST:
-            top.fail(
-                f"capacity.{resource}",
-                f"expected at most 2^62 units of {numbers.text(unit)}, the largest unit that makes all demands whole",
-            )
+            units_of = f"units of {numbers.text(unit)}, the largest unit that makes all demands whole"
+            Fields({}, source).fail(f"capacity.{resource}", f"expected at most 2^62 {units_of}")
         units.append(unit)
-    in_units = tuple(
-        tuple(int(d.get(resource, Fraction(0)) / unit) for resource, unit in zip(resources, units, strict=True))
-        for d in demands
-    )
+
+    def in_units(amounts: Mapping[str, Fraction]) -> tuple[int, ...]:
+        return tuple(int(amounts.get(name, none) / unit) for name, unit in zip(resources, units, strict=True))
+
     spaces: list[Space] = []
-    for capacity, generators in servers:
-        if generators:
-            # listed configurations: the set is what lies below them, so that only the maximal ones count
-            spaces.append(Explicit(maximal_generators(generators)))
+    for server in file.server:
+        if server.capacity is not None:
+            whole = in_units(server.capacity), tuple(map(in_units, demands))
+            spaces.append(Additive(tuple(resources), *whole, tuple(units)))
         else:
-            scaled = (
-                int(capacity.get(resource, Fraction(0)) / unit) for resource, unit in zip(resources, units, strict=True)
-            )
-            spaces.append(Additive(tuple(resources), tuple(scaled), in_units, tuple(units)))
+            # listed configurations: the set is what lies below them, so that only the maximal ones count
+            spaces.append(Explicit(maximal_generators(_configurations(server, len(file.type)))))
     return spaces
+
+
+def _configurations(server: ServerTable, types: int) -> tuple[tuple[int, ...], ...]:
+    rows = server.configurations or ()
+    for i, row in enumerate(rows, 1):
+        if len(row) != types:
+            server.at.fail(f"configurations[{i}]", f"expected {types} whole numbers of at least 0, one for each type")
+    return rows
 
 
 def instance_document(instance: Instance) -> dict[str, Any]:
@@ -188,33 +226,26 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     >>> instance_document(additive([12], [[5], [7]]))["server"]
     [{'name': 'pool1', 'share': '1', 'capacity': {'r1': '12'}}]
     """
-    servers: list[dict[str, Any]] = []
-    demands: list[dict[str, str]] = [{} for _ in instance.types]
+    demands: list[dict[str, Fraction] | None] = [None for _ in instance.types]
+    servers = []
     for pool in instance.pools:
-        server: dict[str, Any] = {"name": pool.name, "share": numbers.text(pool.share)}
         space = pool.space
         if isinstance(space, Explicit):
-            server["configurations"] = [list(k) for k in space.generators]
+            servers.append(ServerTable(pool.name, pool.share, configurations=space.generators))
         else:
-            # a resource that a pool does not have is left out, as the file wants it
-            in_units = zip(space.resources, space.capacity, space.unit, strict=True)
-            server["capacity"] = {name: numbers.text(c * unit) for name, c, unit in in_units if c}
-            for j, row in enumerate(space.demands):
-                in_units = zip(space.resources, row, space.unit, strict=True)
-                demands[j] = {name: numbers.text(d * unit) for name, d, unit in in_units if d}
-        servers.append(server)
-    types = []
-    for job_type, demand in zip(instance.types, demands, strict=True):
-        types.append(
-            {
-                "name": job_type.name,
-                **({"demand": demand} if demand else {}),
-                "reward": numbers.text(job_type.reward),
-                "workload": numbers.text(job_type.workload),
-                "service_rate": numbers.text(job_type.service_rate),
-            }
-        )
-    return {"server": servers, "type": types}
+            servers.append(ServerTable(pool.name, pool.share, _amounts(space, space.capacity)))
+            demands = [_amounts(space, row) for row in space.demands]
+    types = (
+        TypeTable(one.name, demand, one.reward, one.workload, one.service_rate)
+        for one, demand in zip(instance.types, demands, strict=True)
+    )
+    return document_of(InstanceFile(tuple(servers), tuple(types)))
+
+
+def _amounts(space: Additive, amounts: Sequence[int]) -> dict[str, Fraction]:
+    """Return amounts in the user's units; a resource that is not there is left out, as the file wants it."""
+    in_units = zip(space.resources, amounts, space.unit, strict=True)
+    return {name: amount * unit for name, amount, unit in in_units if amount}
 
 
 def write_instance(path: str | Path, instance: Instance) -> None:

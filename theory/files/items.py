@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from theory import numbers
 from theory.files.document import Fields
+from theory.files.record import Either, Expected, Placed, Range, Some, read_file
 from theory.files.table import opened
 from theory.instance import Instance, additive
 
@@ -26,6 +27,43 @@ NAMED = (NAME, COUNT)
 """Columns of a CSV that are no resources."""
 
 _SIZES = "a list of items, each a list of sizes"
+_EACH = "a positive number for each resource"
+_Capacity = Annotated[Fraction, Range(0, above=True), Expected(_EACH)]
+_Item = Annotated[
+    tuple[Annotated[Fraction, Range(0), Expected("a size of at least 0")], ...], Expected("a list of sizes")
+]
+
+
+@dataclass(frozen=True)
+class ItemsTable(Placed):
+    """Items of several resources, and the capacity of the bins that hold them."""
+
+    EITHER: ClassVar = Either(("sizes", "csv"))
+
+    capacity: Annotated[
+        Annotated[Mapping[str, _Capacity], Some(_EACH), Expected(_EACH)]
+        | Annotated[tuple[_Capacity, ...], Some(_EACH), Expected(_EACH)],
+        Expected(_EACH),
+        "of a bin, by resource, or in the order of the resources",
+    ]
+    sizes: Annotated[
+        tuple[_Item, ...] | None, Expected(_SIZES), Some(_SIZES), "of each item, in the order of the resources"
+    ] = None
+    csv: Annotated[
+        str | None,
+        Expected("the name of a file"),
+        "a table with a header of the resources, a row an item, and perhaps `name` and `count`, of equal items",
+    ] = None
+    packing: Annotated[Any, "the bin of each item, as `attack --out` writes it; not read"] = None
+
+
+@dataclass(frozen=True)
+class ItemsFile:
+    """A list of items, which `throughput` packs."""
+
+    SIGN: ClassVar = "items"
+
+    items: Annotated[ItemsTable, Expected("a table [items]")]
 
 
 @dataclass(frozen=True)
@@ -49,7 +87,7 @@ class ItemList:
 
     resources: tuple[str, ...]
     capacity: tuple[Fraction, ...]
-    sizes: tuple[tuple[Fraction, ...], ...]
+    sizes: tuple[Size, ...]
     counts: tuple[int, ...]
     names: tuple[tuple[str, ...], ...] = ()
     unused: tuple[str, ...] = ()
@@ -89,48 +127,28 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
     >>> found.resources, found.counts
     (('cpu', 'memory'), (2, 1))
     """
-    top = Fields(document, source)
-    fields = top.table("items", "a table [items]")
-    top.finish()
-    capacity = _capacity(fields)
-    unused = ("packing",) if fields.has("packing") else ()
-    for name in unused:
-        fields.take(name, "the bin of each item")
-    if fields.has("csv") == fields.has("sizes"):
-        fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
+    table = read_file(ItemsFile, document, source).items
+    given = table.capacity
+    # resources without names are called r1, r2, ...
+    capacity = dict(given) if isinstance(given, Mapping) else {f"r{i}": each for i, each in enumerate(given, 1)}
     names: dict[Size, dict[str, None]] = {}
-    if fields.has("csv"):
-        counts, names = _of_table((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
+    if table.csv is not None:
+        counts, names = _of_table((folder or Path()) / table.csv, capacity)
     else:
-        counts = _of_rows(fields, capacity)
-    fields.finish()
+        counts = _of_rows(table, capacity)
     named = tuple(tuple(names[size]) for size in counts) if any(names.values()) else ()
+    unused = ("packing",) if table.packing is not None else ()
     return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()), named, unused)
 
 
-def _capacity(fields: Fields) -> dict[str, Fraction]:
-    expected = "a positive number for each resource"
-    # resources without names are called r1, r2, ...
-    if isinstance(fields.peek("capacity"), list):
-        row = fields.take("capacity", expected)
-        table = Fields({f"r{i}": value for i, value in enumerate(row, 1)}, fields.source, f"{fields.place}.capacity")
-    else:
-        table = fields.table("capacity", expected)
-    if not table.names():
-        fields.fail("capacity", f"expected {expected}, got none")
-    return {name: table.number(name, expected, strict=True) for name in table.names()}
-
-
-def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
-    rows = fields.take("sizes", _SIZES)
-    if not isinstance(rows, list) or not rows:
-        fields.fail("sizes", f"expected {_SIZES}")
-    counts: Counter[tuple[Fraction, ...]] = Counter()
-    for i, row in enumerate(rows, 1):
-        if not isinstance(row, list) or len(row) != len(capacity):
-            fields.fail(f"sizes[{i}]", f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
-        place = Fields(dict(zip(capacity, row, strict=True)), fields.source, f"{fields.place}.sizes[{i}]")
-        counts[_item(place, capacity)] += 1
+def _of_rows(table: ItemsTable, capacity: Mapping[str, Fraction]) -> Counter[Size]:
+    counts: Counter[Size] = Counter()
+    for i, row in enumerate(table.sizes or (), 1):
+        place = f"sizes[{i}]"
+        if len(row) != len(capacity):
+            table.at.fail(place, f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
+        _expect_room(table.at, f"{place}.", row, capacity)
+        counts[row] += 1
     return counts
 
 
@@ -156,12 +174,18 @@ def _of_table(path: Path, capacity: Mapping[str, Fraction]) -> tuple[Counter[Siz
     return counts, names
 
 
-def _item(fields: Fields, capacity: Mapping[str, Fraction]) -> tuple[Fraction, ...]:
+def _item(fields: Fields, capacity: Mapping[str, Fraction]) -> Size:
     """Take the sizes of an item that fits a bin."""
-    sizes = tuple(fields.number(name, "a size of at least 0") for name in capacity)
-    for (name, most), size in zip(capacity.items(), sizes, strict=True):
-        if size > most:
-            fields.fail(name, f"expected a size that fits a bin of {numbers.text(most)}, got {numbers.text(size)}")
-    if not any(sizes):
-        fields.fail("", "expected an item with a size greater than 0")
-    return sizes
+    size = tuple(fields.number(name, "a size of at least 0") for name in capacity)
+    _expect_room(fields, "", size, capacity)
+    return size
+
+
+def _expect_room(table: Fields, place: str, size: Size, capacity: Mapping[str, Fraction]) -> None:
+    """Refuse an item that fits no bin, or has no size; `place` is before the names of resources."""
+    for (name, most), amount in zip(capacity.items(), size, strict=True):
+        if amount > most:
+            expected = f"expected a size that fits a bin of {numbers.text(most)}"
+            table.fail(f"{place}{name}", f"{expected}, got {numbers.text(amount)}")
+    if not any(size):
+        table.fail(place.removesuffix("."), "expected an item with a size greater than 0")

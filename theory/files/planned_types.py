@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from theory.errors import ArgumentError, InputError, listed, meant
-from theory.files.document import Fields
 from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
 from theory.files.table import Table, is_table, opened
@@ -50,7 +49,7 @@ def planned_types(source: str, pools: Sequence[dict[str, Any]]) -> Planned:
         with opened(place) as table:
             tables, notes = _of_table(table)
     elif place.exists() or place.suffix.lower() in (".toml", ".json"):
-        tables, notes = _with_demands(place, read_own_types(place)), ()
+        tables, notes = read_own_types(place), ()
     else:
         tables, notes = catalogue_tables(_names(source), "TYPES"), ()
     return with_pools(tables, pools, notes)
@@ -83,16 +82,6 @@ def with_pools(
     if uncounted:
         notes = (*notes, f"resources that no server names are left out: {listed(uncounted)}")
     return Planned(kept, servers, notes, uncounted)
-
-
-def _with_demands(place: Path, tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return tables of types, each of which has a name and, if any, a table of demands."""
-    for number, table in enumerate(tables, 1):
-        fields = Fields(table, str(place), f"type[{number}]")
-        fields.text("name", "the name of a type")
-        if fields.has("demand"):
-            fields.table("demand", "a table of amounts by resource, such as { cpu = 2 }")
-    return tables
 
 
 def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:

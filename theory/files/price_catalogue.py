@@ -12,12 +12,14 @@ from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from theory.errors import ArgumentError, InputError
-from theory.files.document import Fields, read_document
-from theory.files.instances import parse_instance
+from theory.files.document import read_document
+from theory.files.instances import TypeTable, parse_instance
+from theory.files.record import Tables, read_file
 from theory.files.table import Table, is_table, opened
+from theory.files.written import document_of
 from theory.instance import Instance
 from theory.numbers import rational, text
 
@@ -229,22 +231,27 @@ FIXED = ("name", "reward", "price", "workload", "service_rate")
 """Columns of a table that are no resources; ``price`` is another word for ``reward``."""
 
 
+@dataclass(frozen=True)
+class OwnTypesFile:
+    """Types of your own, as an instance file has them."""
+
+    type: Annotated[tuple[TypeTable, ...], Tables("at least one table [[type]]")]
+    server: Annotated[Any, "of an instance file; not read"] = None
+    simulation: Annotated[Any, "of an instance file; not read"] = None
+
+
 def read_own_types(path: str | Path) -> list[dict[str, Any]]:
     """Read types as tables of an instance file, in which workloads may be left out.
 
     A table such as a CSV (by the end of its name) has a header with ``name``, ``reward`` or ``price``, perhaps
     ``workload`` and ``service_rate``, and every other column is a resource, an empty cell for none. TOML and JSON have
-    tables ``[[type]]`` as an instance file has them; other tables are not read. The form of the table is checked here,
-    the values where the instance is made (`theory.files.instances.parse_instance`).
+    tables ``[[type]]`` as an instance file has them, whose other tables are not read.
     """
     place = Path(path)
     if is_table(place):
         with opened(place) as table:
             return _of_table(table)
-    tables = Fields(read_document(place), str(place)).take("type", "tables [[type]]")
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise InputError(place, "type", "expected at least one table [[type]]")
-    return [dict(one) for one in tables]
+    return [document_of(one) for one in read_file(OwnTypesFile, read_document(place), str(place)).type]
 
 
 def _of_table(source: Table) -> list[dict[str, Any]]:

@@ -8,161 +8,51 @@ The annotation of a field carries its type, its range, and a line of words; what
         oracle: Annotated[Literal["exact", "greedy"], "how configurations of great weight are found"] = "exact"
 
 Types are ``bool``, ``int``, ``float``, ``Fraction``, ``str``, ``Literal`` of texts, another record, ``tuple[X, ...]``
-(a list, or an array of tables), ``Mapping[str, X]`` (a table by name), and any other type beside a `Reading`. With
-``X | None`` and the default None a field may be left out without a value. Messages, lists of options and reference
-pages are made from the same annotations.
+(a list, or an array of tables), ``tuple[X, Y]`` (a list of that length), ``Mapping[K, X]`` (a table by name, or by
+number), ``Any`` (what another reader takes), and any other type beside a `Reading`; of several, as in ``X | Y``, the
+one whose form a value has. With ``X | None`` and the default None a field may be left out without a value. Entries of
+lists and tables may have annotations of their own. Messages, lists of options and reference pages, the schema
+(`theory.files.schema`) and the document of a record (`theory.files.written`) are made from the same annotations.
+
+A record of a whole file names in ``SIGN`` the field by which files of its kind are known (`theory.files.kinds`). A
+record with ``EITHER`` has exactly one of the fields that it names. What is wrong with several fields together the
+record refuses itself, in ``__post_init__``, as ``InputError(field, problem)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from fractions import Fraction
-from math import inf
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, is_dataclass
+from math import isfinite
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
-from theory.files.document import Fields
+from theory.errors import InputError
+from theory.files.document import Fields, Numeral
+from theory.files.forms import (
+    Either,
+    Expected,
+    Form,
+    Given,
+    Matching,
+    Named,
+    Placed,
+    Range,
+    Reading,
+    RecordField,
+    Some,
+    Tables,
+    fields_of,
+)
+from theory.files.kinds import KINDS_OF_FILES, VALUES
 from theory.numbers import rational
 
+__all__ = [
+    "Either", "Expected", "Form", "Given", "Matching", "Named", "Placed", "Range", "Reading", "RecordField", "Some",
+    "Tables", "expect_ranges", "fields_of", "read", "read_file", "take",
+]  # fmt: skip
+
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Range:
-    """The least and the greatest number, both allowed unless `above` excludes the least.
-
-    >>> [f"a number{bounds}" for bounds in (Range(0, 1), Range(0, above=True), Range(most=40), Range())]
-    ['a number from 0 to 1', 'a number greater than 0', 'a number of at most 40', 'a number']
-    """
-
-    least: float = -inf
-    most: float = inf
-    above: bool = False
-
-    def __contains__(self, number: Fraction) -> bool:
-        """Return whether a number is within the bounds."""
-        return self.least <= number <= self.most and not (self.above and number == self.least)
-
-    def __str__(self) -> str:
-        """Return the bounds in words that stand behind the name of a kind of number."""
-        least, most = (str(bound) if isinstance(bound, int) else f"{bound:g}" for bound in (self.least, self.most))
-        if self.least == -inf:
-            return "" if self.most == inf else f" of at most {most}"
-        if self.above:
-            return f" greater than {least}" + ("" if self.most == inf else f" and at most {most}")
-        return f" of at least {least}" if self.most == inf else f" from {least} to {most}"
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What messages call a value, or an entry of a list or table, in place of words that are made of its type."""
-
-    words: str
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a value of another type is read: `parse` returns it, or raises ValueError with what is wrong.
-
-    `written` returns a value as a file would hold it; without one it is the value's text.
-    """
-
-    expected: str
-    parse: Callable[[Any], Any]
-    written: Callable[[Any], str] | None = None
-
-
-@dataclass(frozen=True)
-class RecordField:
-    """A field of a record.
-
-    Attributes
-    ----------
-    name : str
-    kind : type
-        As annotated, without None.
-    default : object
-        MISSING where a value must be given.
-    about : str
-        What it means, in one line.
-    more : tuple
-        All that its annotation carries.
-    """
-
-    name: str
-    kind: Any
-    default: Any
-    about: str
-    more: tuple[Any, ...]
-
-    def metadata(self, kind: type[R]) -> R | None:
-        """Return what the annotation carries of a type."""
-        return next((value for value in self.more if isinstance(value, kind)), None)
-
-    @property
-    def written(self) -> str:
-        """The default as a file would hold it; empty where a value must be given, or where there is none."""
-        value = self.default
-        if value is MISSING or value is None:
-            return ""
-        if reading := self.metadata(Reading):
-            return reading.written(value) if reading.written else str(value)
-        if isinstance(value, str | bool):
-            return f'"{value}"' if isinstance(value, str) else str(value).lower()
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    def expected(self, names: Sequence[str] = ()) -> str:
-        """Return what messages expect of the field; a table by name has these names."""
-        kind, _ = _container(self.kind)
-        if kind is Mapping:
-            entries = f" with {', '.join(names)}" if names else ""
-            return f"a table{entries}, for each {self.expected_entry}"
-        return f"a list, each entry {self.expected_entry}" if kind is tuple else self.expected_entry
-
-    @property
-    def expected_entry(self) -> str:
-        """What messages expect of a value, or of an entry where the field is a list or a table by name."""
-        _, kind = _container(self.kind)
-        if words := self.metadata(Expected):
-            return words.words
-        if reading := self.metadata(Reading):
-            return reading.expected
-        if get_origin(kind) is Literal:
-            return f"one of {', '.join(get_args(kind))}"
-        bounds = self.metadata(Range) or Range()
-        words_of_kind = {bool: "true or false", int: f"a whole number{bounds}", str: "a text"}
-        return "a table" if is_dataclass(kind) else words_of_kind.get(kind, f"a number{bounds}")
-
-
-def _container(kind: Any) -> tuple[Any, Any]:
-    """Return Mapping or tuple, or None for a single value, and the type of the entries."""
-    if get_origin(kind) is tuple:
-        return tuple, get_args(kind)[0]
-    is_mapping = isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping)
-    return (Mapping, get_args(kind)[1]) if is_mapping else (None, kind)
-
-
-def fields_of(record: type[Any]) -> tuple[RecordField, ...]:
-    """Return the fields of a record in their order, those of the records that it extends first.
-
-    >>> @dataclass(frozen=True)
-    ... class Rule:
-    ...     beta: Annotated[float, Range(0, 1), "weight below which a server stalls"] = 0.9
-    >>> [(field.name, field.written, field.expected(), field.about) for field in fields_of(Rule)]
-    [('beta', '0.9', 'a number from 0 to 1', 'weight below which a server stalls')]
-    """
-    hints = get_type_hints(record, include_extras=True)
-    declared = []
-    for field in fields(record):
-        hint = hints[field.name]
-        kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if get_origin(kind) in (Union, UnionType):
-            (kind,) = (each for each in get_args(kind) if each is not NoneType)
-        about = next((words for words in more if isinstance(words, str)), "")
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        declared.append(RecordField(field.name, kind, default, about, tuple(more)))
-    return tuple(declared)
 
 
 def read(record: type[R], table: Mapping[str, Any] | Fields, place: str = "", *, names: Sequence[str] = ()) -> R:
@@ -197,52 +87,152 @@ def read(record: type[R], table: Mapping[str, Any] | Fields, place: str = "", *,
     """
     if not isinstance(table, Fields):
         table = Fields(table, "", place)
+    declared = fields_of(record)
+    _refuse_other_kinds(getattr(record, "SIGN", ""), table, declared)
     values = {
-        field.name: take(field, table, names)
-        for field in fields_of(record)
-        if table.has(field.name) or field.default is MISSING
+        one.attribute: take(one, table, names) for one in declared if table.has(one.name) or one.default is MISSING
     }
     table.finish()
-    return record(**values)
+    either = getattr(record, "EITHER", None)
+    if either and (problem := either.problem([name for name in either.names if name in values])):
+        table.fail("", problem)
+    if issubclass(record, Placed):
+        values["at"] = table
+    try:
+        return record(**values)
+    except InputError as error:
+        table.fail(error.place, error.problem)
+
+
+def _refuse_other_kinds(sign: str, table: Fields, declared: Sequence[RecordField]) -> None:
+    """Refuse a file of another kind; one that has its own sign is of this kind, whatever it lacks."""
+    value = table.peek(sign)
+    if not sign or isinstance(value, Mapping | list) or (value is not None and sign in VALUES):
+        return
+    needed = [one for one in declared if (one.name == sign if sign in VALUES else one.default is MISSING)]
+    if not needed and any(table.peek(one.name) is not None for one in declared):
+        return
+    names = [one.name for one in needed or declared]
+    each = "table" if all(one.is_table for one in needed or declared) else "field"
+    table.refuse_other_kinds(KINDS_OF_FILES[sign][0], *names, each=each)
+
+
+def read_file(record: type[R], document: Mapping[str, Any], source: str) -> R:
+    """Read the record of a whole file; `source` names it in errors."""
+    return read(record, Fields(document, source))
 
 
 def take(field: RecordField, table: Fields, names: Sequence[str] = ()) -> Any:
     """Take the value of one field of a record from a table (see `read`)."""
-    value = table.take(field.name, field.expected(names))
-    container, kind = _container(field.kind)
-    if container is Mapping:
-        entries = Fields(value, table.source, table.where(field.name))
-        taken = {
-            name: _parsed(field, kind, entries, name, entries.take(name, field.expected_entry), names)
-            for name in names or entries.names()
-        }
-        entries.finish()
-        return taken
-    if container is tuple:
-        if not isinstance(value, list | tuple):
-            table.refuse(field.name, field.expected(), value)
-        places = [f"{field.name}[{i}]" for i in range(1, len(value) + 1)]
-        return tuple(_parsed(field, kind, table, *item, names) for item in zip(places, value, strict=True))
-    return _parsed(field, kind, table, field.name, value, names)
+    expected = field.expected(names) if names else field.expected_value
+    return _parsed(field, table, field.name, table.take(field.name, expected), names)
 
 
-def _parsed(field: RecordField, kind: Any, table: Fields, place: str, value: Any, names: Sequence[str]) -> Any:
-    """Return a single value as one of a type; `place` is where it stands in the table."""
-    expected, reading = field.expected_entry, field.metadata(Reading)
-    if is_dataclass(kind) and not reading:
-        return read(cast(type[Any], kind), Fields(value, table.source, table.where(place)), names=names)
+def _parsed(form: Form, table: Fields, place: str, value: Any, names: Sequence[str]) -> Any:
+    """Return a value as one of a form; `place` is where it stands in the table."""
+    if form.alternatives and not form.reading:
+        return _parsed(_alternative(form, table, place, value), table, place, value, names)
+    if form.container:
+        several = _table_by_name if form.container is Mapping else _row if form.is_row else _list
+        found = several(form, table, place, value, names)
+        if (some := form.metadata(Some)) and all(
+            one == 0 for one in (found.values() if isinstance(found, dict) else found)
+        ):
+            table.fail(place, f"expected {some.words}{'' if found else ', got none'}")
+        return found
+    if is_dataclass(form.kind) and not form.reading:
+        return read(cast(type[Any], form.kind), Fields(value, table.source, table.where(place)), names=names)
+    return _single(form, table, place, value)
+
+
+def _alternative(form: Form, table: Fields, place: str, value: Any) -> Form:
+    """Return the form of several that a value has: a table, a list as deep, a text or a number."""
+    is_text = isinstance(value, str) and not isinstance(value, Numeral)
+    for each in form.alternatives:
+        if isinstance(value, Mapping):
+            fits = each.container is Mapping or is_dataclass(each.kind)
+        elif isinstance(value, list | tuple):
+            fits = each.container is tuple and _depth_of(each) == _depth(value)
+        else:  # a number may be a text, too, where nothing else is
+            others = is_text and any(one.kind is str for one in form.alternatives)
+            fits = each.container is None and not is_dataclass(each.kind) and (each.kind is str) == others
+        if fits:
+            break
+    else:
+        table.refuse(place, form.expected(), value)
+    return each
+
+
+def _depth(value: Any) -> int:
+    """Return how many lists are within each other."""
+    return 1 + _depth(value[0] if value else None) if isinstance(value, list | tuple) else 0
+
+
+def _depth_of(form: Form) -> int:
+    return 1 + _depth_of(form.entries[0]) if form.container is tuple else 0
+
+
+def _table_by_name(form: Form, table: Fields, place: str, value: Any, names: Sequence[str]) -> dict[Any, Any]:
+    entries, (entry,), found = Fields(value, table.source, table.where(place)), form.entries, {}
+    for name in names or entries.names():
+        key = name if form.keys.kind is str else _single(form.keys, entries, "", name)
+        if key in found:
+            entries.fail(name, f"expected each {form.keys.about} once")
+        found[key] = _parsed(entry, entries, name, entries.take(name, form.expected_entry), names)
+    entries.finish()
+    return found
+
+
+def _list(form: Form, table: Fields, place: str, value: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    (entry,) = form.entries
+    if tables := form.metadata(Tables):
+        if isinstance(value, Mapping):
+            return (_parsed(entry, table, place, value, names),)
+        if not value:
+            table.refuse(place, tables.words, value)
+    if not isinstance(value, list | tuple):
+        table.refuse(place, form.expected(), value)
+    return tuple(_parsed(entry, table, f"{place}[{i}]", one, names) for i, one in enumerate(value, 1))
+
+
+def _row(form: Form, table: Fields, place: str, value: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    """Return a list of fixed length; what is wrong with an entry is told of all of it."""
+    if not isinstance(value, list | tuple) or len(value) != len(form.entries):
+        table.refuse(place, form.expected(), value)
+    return tuple(_parsed(entry, table, place, one, names) for entry, one in zip(form.entries, value, strict=True))
+
+
+def _single(form: Form, table: Fields, place: str, value: Any) -> Any:
+    """Return a single value as one of a type."""
+    kind, expected, reading, bounds = form.kind, form.expected_entry, form.reading, form.bounds
+    if kind is Any and not reading:
+        return value
     if kind is bool or get_origin(kind) is Literal:
         if value not in get_args(kind) and not (kind is bool and isinstance(value, bool)):
             table.refuse(place, expected, value)
         return value
-    if kind is str:
-        return Fields({place: value}, table.source, table.place).text(place, expected)
+    if kind is str and not reading:
+        text, matching = (
+            Fields({place: value}, table.source, table.place).text(place, expected),
+            form.metadata(Matching),
+        )
+        if matching and not re.fullmatch(matching.pattern, text):
+            table.refuse(place, f"a text of the form {matching.pattern}", value)
+        return text
     try:
         parsed = reading.parse(value) if reading else rational(value)
     except ValueError as error:
         table.refuse(place, expected, value, error)
     if reading:
         return parsed
-    if parsed not in (field.metadata(Range) or Range()) or (kind is int and parsed.denominator > 1):
-        table.refuse(place, expected, value)
+    if parsed not in bounds or (kind is int and parsed.denominator > 1):
+        table.refuse(place, expected, value, bounds.why if bounds.excluded(parsed) else "")
     return kind(parsed)
+
+
+def expect_ranges(record: Any) -> None:
+    """Refuse a record of Python whose numbers are not in their ranges, as `read` refuses those of a file."""
+    for each in fields_of(type(record)):
+        bounds, value = each.metadata(Range), getattr(record, each.attribute)
+        if bounds and not (isfinite(value) and value in bounds):
+            raise InputError(each.name, f"expected {each.expected_entry}, got {value!r}")

@@ -3,21 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields, read_document
+from theory.files.items import parse_items
+from theory.files.record import Either, Expected, Placed, Range, Some, read_file
 from theory.files.table import opened
+from theory.files.written import document_of
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
 LAWS = ("discrete", "counts", "items", "uniform", "piecewise", "csv")
 _SIZE = "a size in (0, 1]"
+_ENDS = "two ends [lower, upper] with 0 <= lower < upper <= 1"
+_ROWS = "rows [lower, upper, probability] with 0 <= lower <= upper <= 1 and upper > 0"
+_PARTS = "cuts in (0, 1), or rows [lower, upper] that cover (0, 1]"
+
+_Size = Annotated[Fraction, Range(0, 1, above=True), Expected(_SIZE), "size"]
+_Probability = Annotated[Fraction, Range(0, above=True), Expected("a probability greater than 0")]
+_End = Annotated[Fraction, Range(0, 1), Expected(_ROWS)]
+_Cut = Annotated[Fraction, Range(0, 1, above=True, below=True), Expected("a cut in (0, 1)")]
+_Interval = Annotated[tuple[Fraction, Fraction], Expected("an interval [lower, upper]")]
+_Intervals = Annotated[tuple[_Interval, ...], Some("at least one interval")]
+_Part = Annotated[
+    _Cut | _Interval | _Intervals, Expected("a cut in (0, 1), an interval [lower, upper], or a list of such")
+]
+
+
+@dataclass(frozen=True)
+class SizesTable(Placed):
+    """One law of job sizes, on servers of capacity 1."""
+
+    EITHER: ClassVar = Either(LAWS, "law")
+
+    discrete: Annotated[
+        Mapping[_Size, _Probability] | None,
+        Expected("a table of probabilities by size"),
+        Some("at least one size"),
+        "probabilities by size, which sum to 1",
+    ] = None
+    counts: Annotated[
+        Mapping[_Size, Annotated[int, Range(1), Expected("a whole number of jobs of at least 1")]] | None,
+        Expected("a table of numbers of jobs by size"),
+        Some("at least one size"),
+        "numbers of jobs by size",
+    ] = None
+    items: Annotated[
+        tuple[_Size, ...] | None, Expected("a list of sizes"), Some("a list of at least one size"), "sizes, one a job"
+    ] = None
+    uniform: Annotated[tuple[Fraction, Fraction] | None, Range(0, 1), Expected(_ENDS), "the ends of a uniform law"] = (
+        None
+    )
+    piecewise: Annotated[
+        tuple[Annotated[tuple[_End, _End, _Probability], Expected(_ROWS)], ...] | None,
+        Expected(_ROWS),
+        Some(_ROWS),
+        "rows of two ends and a probability, uniform within each; equal ends are an atom",
+    ] = None
+    csv: Annotated[str | None, Expected("the name of a file"), "a file with one column of sizes"] = None
+    servers: Annotated[int, Range(1), "number of servers"] = 1
+    partition: Annotated[
+        tuple[_Part, ...] | None,
+        Expected(_PARTS),
+        Some(_PARTS),
+        "to be judged: cuts, or a row for each queue that cover (0, 1] together, or a list of rows for a queue whose "
+        "sizes are no interval",
+    ] = None
+
+
+@dataclass(frozen=True)
+class SizesFile:
+    """A law of sizes: what `throughput`, and `simulate` under slotted policies, read."""
+
+    SIGN: ClassVar = "sizes"
+
+    sizes: Annotated[SizesTable, Expected("a table [sizes]")]
+    simulation: Annotated[Mapping[str, Any] | None, "what `simulate` reads beside it"] = None
 
 
 @dataclass(frozen=True)
@@ -82,33 +149,16 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     >>> parse_sizes({"sizes": {"uniform": ["0.1", "0.9"], "servers": 5}}).law.mean
     Fraction(1, 2)
     """
-    top = Fields(document, source)
-    if top.has("items") and "sizes" not in document:
-        table = top.table("items")
-        unused = ("packing",) if table.has("packing") else ()
-        listed = _counted(_relative_items(table))
-        top.finish()
-        return replace(listed, unused=unused)
-    top.refuse_other_kinds("a law of sizes", "sizes")
-    fields = top.table("sizes", "a table [sizes]")
-    if top.has("simulation"):
-        top.take("simulation", "a table")
-    top.finish()
-    laws_given = [name for name in LAWS if fields.has(name)]
-    if len(laws_given) != 1:
-        fields.fail("", f"expected exactly one law of {', '.join(LAWS)}, got {' and '.join(laws_given) or 'none'}")
-    counts: tuple[int, ...] = ()
-    if laws_given[0] in ("counts", "items"):
-        counted = _counted(_counts(fields) if laws_given[0] == "counts" else _items(fields))
-        law, counts = counted.law, counted.counts
-    elif laws_given[0] == "csv":
-        law = read_sample((folder or Path()) / fields.text("csv", "the name of a file"))
+    if "items" in document and "sizes" not in document:
+        return _relative(document, source, folder)
+    table = read_file(SizesFile, document, source).sizes
+    if table.csv is not None:
+        found = Sizes(read_sample((folder or Path()) / table.csv))
+    elif table.counts is not None or table.items is not None:
+        found = _counted(Counter(table.items if table.counts is None else table.counts))
     else:
-        law = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise}[laws_given[0]](fields)
-    servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
-    partition = _partition(fields) if fields.has("partition") else None
-    fields.finish()
-    return Sizes(law, servers, partition, counts)
+        found = Sizes(_law(table))
+    return replace(found, servers=table.servers, partition=_partition(table))
 
 
 def sizes_document(sizes: Sizes) -> dict[str, Any]:
@@ -119,96 +169,36 @@ def sizes_document(sizes: Sizes) -> dict[str, Any]:
     >>> sizes_document(Sizes(uniform("1/10", "9/10"), 5))
     {'sizes': {'uniform': ['1/10', '9/10'], 'servers': 5}}
     """
-    law, text = sizes.law, numbers.text
-    table: dict[str, Any] = {}
+    law, servers = sizes.law, sizes.servers
     # the shortest of the forms that says the law exactly
     if not law.pieces:
-        table["discrete"] = {text(size): text(p) for size, p in law.atoms}
+        table = SizesTable(discrete=dict(law.atoms), servers=servers)
     elif len(law.pieces) == 1 and not law.atoms:
-        table["uniform"] = [text(law.pieces[0].lower), text(law.pieces[0].upper)]
+        table = SizesTable(uniform=(law.pieces[0].lower, law.pieces[0].upper), servers=servers)
     else:
         rows = [(piece.lower, piece.upper, piece.probability) for piece in law.pieces]
         rows += [(size, size, p) for size, p in law.atoms]
-        table["piecewise"] = [list(map(text, row)) for row in sorted(rows)]
-    return {"sizes": {**table, "servers": sizes.servers}}
+        table = SizesTable(piecewise=tuple(sorted(rows)), servers=servers)
+    return document_of(SizesFile(table))
 
 
-def _number(fields: Fields, place: str, value: Any, expected: str) -> Fraction:
-    try:
-        return numbers.rational(value)
-    except ValueError as error:
-        fields.fail(place, f"expected {expected}, got {value!r} ({error})")
+def _law(table: SizesTable) -> Law:
+    """Return the law of a table that states probabilities or ends."""
+    if table.discrete is not None:
+        _sums_to_one(table, "discrete", table.discrete.values())
+        return Law(atoms=tuple(sorted(table.discrete.items())))
+    if table.uniform is not None:
+        lower, upper = table.uniform
+        if lower >= upper:
+            table.at.fail("uniform", f"expected {_ENDS}, got [{numbers.text(lower)}, {numbers.text(upper)}]")
+        return uniform(lower, upper)
+    return _piecewise(table, table.piecewise or ())
 
 
-def _sums_to_one(fields: Fields, name: str, probabilities: list[Fraction]) -> None:
+def _sums_to_one(table: SizesTable, name: str, probabilities: Iterable[Fraction]) -> None:
     sum_of_all = numbers.total(probabilities)
     if sum_of_all != 1:
-        fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(sum_of_all)}")
-
-
-def _discrete(fields: Fields) -> Law:
-    table = fields.table("discrete", "a table of probabilities by size")
-    exact: dict[Fraction, Fraction] = {}
-    for name in table.names():
-        size = _size(table, "", name)
-        if size in exact:
-            table.fail(name, "expected each size once")
-        exact[size] = table.number(name, "a probability greater than 0", strict=True)
-    if not exact:
-        fields.fail("discrete", "expected at least one size")
-    _sums_to_one(fields, "discrete", list(exact.values()))
-    return Law(atoms=tuple(sorted(exact.items())))
-
-
-def _counts(fields: Fields) -> Counter[Fraction]:
-    table = fields.table("counts", "a table of numbers of jobs by size")
-    counts: Counter[Fraction] = Counter()
-    for name in table.names():
-        size = _size(table, "", name)
-        if size in counts:
-            table.fail(name, "expected each size once")
-        counts[size] = table.integer(name, "a whole number of jobs of at least 1", least=1)
-    if not counts:
-        fields.fail("counts", "expected at least one size")
-    return counts
-
-
-def _items(fields: Fields) -> Counter[Fraction]:
-    listed = fields.take("items", "a list of sizes")
-    if not isinstance(listed, list) or not listed:
-        fields.fail("items", "expected a list of at least one size")
-    return Counter(_size(fields, f"items[{i}]", value) for i, value in enumerate(listed, 1))
-
-
-def _relative_items(fields: Fields) -> Counter[Fraction]:
-    """Take items of one resource with the capacity of a bin, as the search for bad packings writes them."""
-    expected = "a list of one positive number: one resource"
-    (capacity,) = _row(fields, "capacity", fields.take("capacity", expected), 1, expected)
-    if capacity <= 0:
-        fields.fail("capacity", f"expected {expected}, got {numbers.text(capacity)}")
-    rows = fields.take("sizes", "a list of sizes")
-    if not isinstance(rows, list) or not rows:
-        fields.fail("sizes", "expected a list of at least one size")
-    if fields.has("packing"):
-        fields.take("packing", "the bin of each item")
-    counts: Counter[Fraction] = Counter()
-    for i, row in enumerate(rows, 1):
-        (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
-        if not 0 < size <= capacity:
-            most = numbers.text(capacity)
-            fields.fail(
-                f"sizes[{i}]", f"expected a size above 0 and at most the capacity, {most}, got {numbers.text(size)}"
-            )
-        counts[size / capacity] += 1  # servers of a law of sizes have capacity 1
-    fields.finish()
-    return counts
-
-
-def _size(fields: Fields, place: str, value: Any) -> Fraction:
-    size = _number(fields, place, value, _SIZE)
-    if not 0 < size <= 1:
-        fields.fail(place, f"expected sizes in (0, 1], got {str(value)[:40]}")
-    return size
+        table.at.fail(name, f"expected probabilities that sum to 1, got {numbers.text(sum_of_all)}")
 
 
 def _counted(found: Counter[Fraction]) -> Sizes:
@@ -217,45 +207,34 @@ def _counted(found: Counter[Fraction]) -> Sizes:
     return Sizes(law, counts=tuple(found[size] for size, _ in law.atoms))
 
 
-def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> list[Fraction]:
-    if not isinstance(row, list) or len(row) != length:
-        fields.fail(name, f"expected {expected}, got {row!r}")
-    return [_number(fields, name, value, expected) for value in row]
+def _relative(document: Mapping[str, Any], source: str, folder: Path | None) -> Sizes:
+    """Return the law of items of one resource, as parts of the capacity of a bin."""
+    items = parse_items(document, source, folder)
+    if len(items.resources) > 1:
+        Fields({}, source, "items").fail("capacity", "expected a list of one positive number: one resource")
+    sizes = (size / items.capacity[0] for (size,) in items.sizes)
+    return replace(_counted(Counter(dict(zip(sizes, items.counts, strict=True)))), unused=items.unused)
 
 
-def _uniform(fields: Fields) -> Law:
-    expected = "two ends [lower, upper] with 0 <= lower < upper <= 1"
-    lower, upper = _row(fields, "uniform", fields.take("uniform", expected), 2, expected)
-    if not 0 <= lower < upper <= 1:
-        fields.fail("uniform", f"expected {expected}, got [{numbers.text(lower)}, {numbers.text(upper)}]")
-    return uniform(lower, upper)
-
-
-def _piecewise(fields: Fields) -> Law:
-    expected = "rows [lower, upper, probability] with 0 <= lower <= upper <= 1 and upper > 0"
-    rows = fields.take("piecewise", expected)
-    if not isinstance(rows, list) or not rows:
-        fields.fail("piecewise", f"expected {expected}, got {rows!r}")
-    exact = [_row(fields, f"piecewise[{i}]", row, 3, expected) for i, row in enumerate(rows, 1)]
-    for i, (lower, upper, p) in enumerate(exact, 1):
-        if not 0 <= lower <= upper <= 1 or upper == 0:
+def _piecewise(table: SizesTable, rows: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Law:
+    for i, (lower, upper, _) in enumerate(rows, 1):
+        if lower > upper or upper == 0:
             ends = f"[{numbers.text(lower)}, {numbers.text(upper)}]"
-            fields.fail(f"piecewise[{i}]", f"expected {expected}, got the ends {ends}")
-        if p <= 0:
-            fields.fail(f"piecewise[{i}]", f"expected a probability greater than 0, got {numbers.text(p)}")
+            table.at.fail(f"piecewise[{i}]", f"expected {_ROWS}, got the ends {ends}")
     # In the order of their lower ends, a piece overlaps one before it where it begins below the greatest upper end so
     # far. Atoms may lie within pieces.
     before = None
-    for lower, upper, _ in sorted(exact):
+    for lower, upper, _ in sorted(rows):
         if before is not None and lower < before and lower != upper:
-            fields.fail("piecewise", f"expected pieces without overlap, but two hold sizes above {numbers.text(lower)}")
+            above = numbers.text(lower)
+            table.at.fail("piecewise", f"expected pieces without overlap, but two hold sizes above {above}")
         before = upper if before is None else max(before, upper)
     # lower = upper is an atom
-    atoms = [lower for lower, upper, _ in exact if lower == upper]
+    atoms = [lower for lower, upper, _ in rows if lower == upper]
     if len(set(atoms)) < len(atoms):
-        fields.fail("piecewise", "expected each atom once")
-    _sums_to_one(fields, "piecewise", [p for _, _, p in exact])
-    return piecewise([(lower, upper, p) for lower, upper, p in exact])
+        table.at.fail("piecewise", "expected each atom once")
+    _sums_to_one(table, "piecewise", [p for _, _, p in rows])
+    return piecewise(rows)
 
 
 def read_sample(path: str | Path) -> Law:
@@ -285,25 +264,18 @@ def _size_of(cell: str) -> Fraction:
     return size
 
 
-def _partition(fields: Fields) -> Partition:
-    expected = "cuts in (0, 1), or rows [lower, upper] that cover (0, 1]"
-    rows = fields.take("partition", expected)
-    if not isinstance(rows, list) or not rows:
-        fields.fail("partition", f"expected {expected}, got {rows!r}")
-    # three forms: cuts; an interval a queue; several intervals a queue
-    if not any(isinstance(row, list) for row in rows):
-        cuts = [_number(fields, f"partition[{i}]", row, "a cut in (0, 1)") for i, row in enumerate(rows, 1)]
-        for i, cut in enumerate(cuts, 1):
-            if not 0 < cut < 1:
-                fields.fail(f"partition[{i}]", f"expected a cut in (0, 1), got {numbers.text(cut)}")
+def _partition(table: SizesTable) -> Partition | None:
+    """Return the partition of a table, in one of three forms: cuts; an interval a queue; several intervals a queue."""
+    rows = table.partition
+    if rows is None:
+        return None
+    cuts = [row for row in rows if isinstance(row, Fraction)]
+    if len(cuts) == len(rows):
         return by_cuts(cuts)
-    cells = []
-    for i, row in enumerate(rows, 1):
-        place = f"partition[{i}]"
-        several = isinstance(row, list) and bool(row) and all(isinstance(part, list) for part in row)
-        ends = [_row(fields, place, part, 2, "an interval [lower, upper]") for part in (row if several else [row])]
-        cells.append([(low, high) for low, high in ends])
+    if cuts:
+        table.at.fail("partition", f"expected {_PARTS}, got both")
+    intervals = [row for row in rows if not isinstance(row, Fraction)]
     try:
-        return by_sets(cells)
+        return by_sets([[row] if isinstance(row[0], Fraction) else list(row) for row in intervals])
     except ValueError as error:
-        fields.fail("partition", f"expected intervals that cover (0, 1] once: {error}")
+        table.at.fail("partition", f"expected intervals that cover (0, 1] once: {error}")

@@ -13,7 +13,7 @@ from theory.errors import ArgumentError, TooLargeError
 from theory.exact.columns import CELLS
 from theory.numbers import ceiling
 from theory.partition.laws import Law
-from theory.partition.mixing import Cell, Mixed, initial_cells, mixed, split
+from theory.partition.mixing import Mixed, SizeCell, initial_cells, mixed, split
 from theory.partition.rounded import supportable
 from theory.partition.spread import Prices, lemma_2, spread_prices
 
@@ -156,13 +156,13 @@ def _exact(law: Law, most: int, *, listed: bool) -> Bracket | None:
     except TooLargeError:
         return None
     assert best is not None
-    cells = tuple(Cell(size, Fraction(0), p, ((size, p),)) for size, p in law.atoms)
+    cells = tuple(SizeCell(size, Fraction(0), p, ((size, p),)) for size, p in law.atoms)
     below = Mixed(best.workload, cells, best.columns, np.array([float(y) for y in best.prices]))
     points = tuple(int(size * units) for size in sizes)
     return Bracket(law, below, Prices(units, points, best.prices), ((len(cells), best.workload, best.workload),))
 
 
-def _points(law: Law, cells: Sequence[Cell]) -> tuple[int, list[int]]:
+def _points(law: Law, cells: Sequence[SizeCell]) -> tuple[int, list[int]]:
     """Return a grid and the points on it: the ends of the cells, or the neighbours of those that are not on it.
 
     The grid holds the ends of small denominators: configurations that fill a server tend to stand on them.
@@ -179,7 +179,7 @@ def _points(law: Law, cells: Sequence[Cell]) -> tuple[int, list[int]]:
     return grid, sorted({first, last, *(point for point in points if first <= point <= last)})
 
 
-def _refined(below: Mixed, above: Prices) -> list[Cell]:
+def _refined(below: Mixed, above: Prices) -> list[SizeCell]:
     """Split the cells from which most of the gap comes."""
     losses = np.array([_loss(cell, y, above) for cell, y in zip(below.cells, below.prices, strict=True)])
     can = np.array([len(cell.atoms) != 1 for cell in below.cells])
@@ -188,20 +188,20 @@ def _refined(below: Mixed, above: Prices) -> list[Cell]:
     order = np.argsort(-losses)
     enough = int(np.searchsorted(np.cumsum(losses[order]), 0.9 * losses.sum())) + 1
     chosen = set(order[: max(enough, 1)].tolist())
-    cells: list[Cell] = []
+    cells: list[SizeCell] = []
     for j, cell in enumerate(below.cells):
         cells += split(cell) if j in chosen else [cell]
     return cells
 
 
-def _split_largest(cells: Sequence[Cell]) -> list[Cell]:
+def _split_largest(cells: Sequence[SizeCell]) -> list[SizeCell]:
     """Split the cells that hold most, whatever the prices say."""
     extent = np.array([float(cell.probability * (cell.top - cell.bottom)) for cell in cells])
     chosen = extent >= extent.max() / 2
     return [part for cell, large in zip(cells, chosen, strict=True) for part in (split(cell) if large else [cell])]
 
 
-def _loss(cell: Cell, price: float, above: Prices) -> float:
+def _loss(cell: SizeCell, price: float, above: Prices) -> float:
     # p_j y_j - E[f(R); R in cell j], for a piece with the mean of f at nine sizes
     p = float(cell.probability)
     if cell.atoms:

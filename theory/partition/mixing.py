@@ -43,7 +43,7 @@ SEVERAL = 64
 
 
 @dataclass(frozen=True)
-class Cell:
+class SizeCell:
     """A set of sizes whose jobs are one type: part of a uniform piece, or a group of atoms.
 
     Sizes are uniform on (base, base + width]. For a group of `atoms`, pairs of size and probability, the width is 0 and
@@ -84,12 +84,12 @@ class Mixed:
     """
 
     workload: Fraction
-    cells: tuple[Cell, ...]
+    cells: tuple[SizeCell, ...]
     columns: tuple[tuple[Slots, Fraction], ...]
     prices: np.ndarray
 
 
-def room(cells: Sequence[Cell], slots: Sequence[int]) -> Fraction:
+def room(cells: Sequence[SizeCell], slots: Sequence[int]) -> Fraction:
     """Return the room that a configuration of cells takes when its jobs are mixed as well as can be."""
     used = [(cell, number) for cell, number in zip(cells, slots, strict=True) if number]
     widths = total(number * cell.width for cell, number in used)
@@ -97,14 +97,14 @@ def room(cells: Sequence[Cell], slots: Sequence[int]) -> Fraction:
     return total(number * cell.base for cell, number in used) + max(widths / 2, widest)
 
 
-def initial_cells(law: Law, number: int) -> list[Cell]:
+def initial_cells(law: Law, number: int) -> list[SizeCell]:
     """Return about `number` cells of a law: equal widths within each piece, groups of atoms of little loss."""
-    cells: list[Cell] = []
+    cells: list[SizeCell] = []
     length = total(piece.upper - piece.lower for piece in law.pieces)
     for piece in law.pieces:
         parts = max(1, round(number * (piece.upper - piece.lower) / length))
         width = (piece.upper - piece.lower) / parts
-        cells += [Cell(piece.lower + i * width, width, piece.probability / parts) for i in range(parts)]
+        cells += [SizeCell(piece.lower + i * width, width, piece.probability / parts) for i in range(parts)]
     if law.atoms:
         groups = [_group(law.atoms)]
         while len(groups) < number:  # the group that loses most by rounding up is split
@@ -117,29 +117,29 @@ def initial_cells(law: Law, number: int) -> list[Cell]:
     return sorted(cells, key=_order)
 
 
-def _order(cell: Cell) -> tuple[Fraction, Fraction]:
+def _order(cell: SizeCell) -> tuple[Fraction, Fraction]:
     return cell.width, cell.base
 
 
-def _group(atoms: tuple[tuple[Fraction, Fraction], ...]) -> Cell:
-    return Cell(atoms[-1][0], Fraction(0), total(p for _, p in atoms), atoms)
+def _group(atoms: tuple[tuple[Fraction, Fraction], ...]) -> SizeCell:
+    return SizeCell(atoms[-1][0], Fraction(0), total(p for _, p in atoms), atoms)
 
 
-def _loss(cell: Cell) -> float:
+def _loss(cell: SizeCell) -> float:
     return float(cell.probability * cell.top) - sum(float(size * p) for size, p in cell.atoms)
 
 
-def split(cell: Cell) -> list[Cell]:
+def split(cell: SizeCell) -> list[SizeCell]:
     """Split a cell in two: a piece in halves, a group of atoms where rounding up then loses least.
 
     Examples
     --------
-    >>> [str(part.top) for part in split(Cell(Fraction(0), Fraction(1), Fraction(1)))]
+    >>> [str(part.top) for part in split(SizeCell(Fraction(0), Fraction(1), Fraction(1)))]
     ['1/2', '1']
     """
     if not cell.atoms:
         half, p = cell.width / 2, cell.probability / 2
-        return [Cell(cell.base, half, p), Cell(cell.base + half, half, p)]
+        return [SizeCell(cell.base, half, p), SizeCell(cell.base + half, half, p)]
     if len(cell.atoms) == 1:
         return [cell]
     sizes = np.array([float(size) for size, _ in cell.atoms])
@@ -149,7 +149,7 @@ def split(cell: Cell) -> list[Cell]:
     return [_group(cell.atoms[:at]), _group(cell.atoms[at:])]
 
 
-def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) -> Mixed:
+def mixed(cells: Sequence[SizeCell], tolerance: float = 1e-4, rounds: int = 4000) -> Mixed:
     """Return a workload that one server supports by mixing the cells, exact whatever the floats do.
 
     Column generation stops within a relative tolerance of the best for these cells, or after so many rounds; each of
@@ -157,7 +157,7 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
 
     Examples
     --------
-    >>> mixed([Cell(Fraction(1, 10), Fraction(8, 10), Fraction(1))]).workload
+    >>> mixed([SizeCell(Fraction(1, 10), Fraction(8, 10), Fraction(1))]).workload
     Fraction(2, 1)
     """
     cells = sorted(cells, key=_order)
@@ -247,7 +247,7 @@ def valuable_mixes(
     return values, slots
 
 
-def _certified(cells: list[Cell], columns: list[Slots], amounts: Sequence[Fraction], prices: np.ndarray) -> Mixed:
+def _certified(cells: list[SizeCell], columns: list[Slots], amounts: Sequence[Fraction], prices: np.ndarray) -> Mixed:
     """Scale the amounts to sum to 1, count the slots exactly, and take away what is beyond the workload."""
     used = [(k, x) for k, x in zip(columns, amounts, strict=True) if x]
     assert all(room(cells, k) <= 1 for k, _ in used), "a configuration does not fit"

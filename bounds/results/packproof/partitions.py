@@ -20,7 +20,7 @@ from theory.partition.bounding import Bracket, bracket
 from theory.partition.cuts import by_cuts
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
-from theory.partition.mixing import Cell, initial_cells, mixed
+from theory.partition.mixing import SizeCell, initial_cells, mixed
 from theory.partition.rounded import lower_rounded, supportable, upper_rounded
 from theory.partition.spread import lemma_2, spread_prices
 from theory.partition.universal import universal_cells, vqs_workload
@@ -97,7 +97,7 @@ def mixed_cells(count: int = 10, *, mixing: int = 16, rounded: int = 1) -> Outco
     return Outcome(computed, between == count and exact == [2, 10] and up_of_one == [1, 5])
 
 
-def _rounded_up(cells: Sequence[Cell]) -> Fraction:
+def _rounded_up(cells: Sequence[SizeCell]) -> Fraction:
     """Return the workload that cells support with the upper ends for sizes."""
     best = supportable([cell.top for cell in cells], [cell.probability for cell in cells])
     assert best is not None

@@ -3,28 +3,160 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields as dataclass_fields
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from fluid.admission.law.belief import Observed, Tenant
-from fluid.admission.law.cluster import MOST_KAPPA, AdmissionCluster, Gamma, InitialSize, Kind, Priors
+from fluid.admission.law.cluster import (
+    MOST_KAPPA,
+    AdmissionCluster,
+    Cores,
+    Gamma,
+    InitialSize,
+    Kind,
+    NotNegative,
+    Priors,
+)
 from theory.errors import InputError, naming
-from theory.files.document import Fields, Numeral, read_document
+from theory.files.document import Fields, read_document
+from theory.files.record import (
+    Either,
+    Expected,
+    Given,
+    Named,
+    Range,
+    Reading,
+    Some,
+    Tables,
+    fields_of,
+    read,
+    read_file,
+)
 from theory.files.table import is_table, opened
-from theory.numbers import many, text
-
-TABLES = ("cluster", "deployments", "kind")
+from theory.numbers import many
 
 MOST_ARRIVALS = 10**9
 """Most arrivals an hour: beyond it, the rates of a chain are too far apart for linear programs in floats."""
 
-MOST_COUNT = 2**53
-"""Counts and cores beyond it are not whole in floats."""
+_INITIAL = '"1 + poisson", a number of cores, or sizes'
+_Gamma = Annotated[Gamma, Expected("a Gamma law { shape = ..., rate = ... }")]
 
-POSITIVE = "a number greater than 0"
-AT_LEAST_0 = "a number of at least 0"
+
+def _poisson(value: str) -> str:
+    if value.replace(" ", "") != "1+poisson":
+        raise ValueError("no law of that name")
+    return "1 + poisson"
+
+
+@dataclass(frozen=True)
+class ClusterTable:
+    """The cluster that deployments want to enter."""
+
+    capacity: Annotated[Cores, "cores"]
+    arrival_rate: Annotated[
+        float,
+        Range(0, MOST_ARRIVALS, above=True),
+        Expected(f"a number greater than 0 and at most {MOST_ARRIVALS:,} an hour"),
+        "new deployments an hour",
+    ]
+
+
+@dataclass(frozen=True)
+class InitialTable:
+    """The sizes that a deployment may have at first."""
+
+    sizes: Annotated[tuple[Cores, ...], Some("a list of at least one number"), "in cores"]
+    probabilities: Annotated[
+        tuple[Annotated[Fraction, Range(0)], ...], Some("a list of at least one number"), "one a size, with sum 1"
+    ]
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) != len(self.probabilities):
+            expected = f"expected {many(len(self.sizes), 'number')}, one a size"
+            raise InputError("probabilities", f"{expected}, got {len(self.probabilities)}")
+        if sum(self.probabilities) != 1:
+            raise InputError("probabilities", f"expected numbers with sum 1, got {float(sum(self.probabilities)):g}")
+
+
+@dataclass(frozen=True)
+class DeploymentsTable:
+    """Deployments whose parameters are drawn from Gamma laws."""
+
+    mu: Annotated[_Gamma, "rate per hour at which a core ends"]
+    lam: Annotated[_Gamma, Named("lambda"), "normalised rate of scale-outs"]
+    sigma: Annotated[_Gamma, "mean of a scale-out's size minus 1"]
+    kappa: Annotated[
+        float,
+        Range(-MOST_KAPPA, MOST_KAPPA, above=True, below=True, why="a fit that ends there did not converge"),
+        "scale-outs come at rate lambda mu^kappa; the range is that which `fit` searches",
+    ]
+    delta: Annotated[NotNegative, "the maximum lifetime is Exp(delta mu); 0 for none"]
+    initial: Annotated[
+        Annotated[str, Reading(_INITIAL, _poisson)] | Cores | InitialTable,
+        Expected(_INITIAL),
+        "cores at arrival: 1 + Poisson(sigma), one number, or `sizes` with `probabilities`",
+    ] = "1 + poisson"
+
+    def priors(self) -> Priors:
+        """Return the laws."""
+        initial = self.initial
+        if isinstance(initial, str):
+            law = InitialSize()
+        elif isinstance(initial, int):
+            law = InitialSize((initial,), (1.0,))
+        else:
+            law = InitialSize(initial.sizes, tuple(map(float, initial.probabilities)))
+        return Priors(self.mu, self.lam, self.sigma, self.kappa, self.delta, law)
+
+
+@dataclass(frozen=True)
+class AdmissionFile:
+    """A cluster and the laws, or the known kinds, of its deployments: what the commands of `admission` read."""
+
+    SIGN: ClassVar = "deployments"
+    EITHER: ClassVar = Either(("deployments", "kind"))
+
+    cluster: Annotated[ClusterTable, Expected("a table [cluster] with capacity and arrival_rate")]
+    deployments: Annotated[DeploymentsTable | None, Expected("a table of priors")] = None
+    kind: Annotated[tuple[Kind, ...] | None, Tables("at least one table [[kind]]"), "in place of laws"] = None
+
+
+@dataclass(frozen=True)
+class ObservedFile(Observed):
+    """What was seen of one living deployment."""
+
+    SIGN: ClassVar = "core_deaths"
+
+
+@dataclass(frozen=True)
+class TenantTable(Observed):
+    """A deployment as it is now."""
+
+    cores: Annotated[Cores, Given(), "cores that are active"] = 1
+    name: Annotated[Any, "for readers"] = None
+
+    def tenant(self) -> Tenant:
+        """Return the deployment."""
+        return Tenant(self.cores, _observed(self))
+
+
+def _observed(found: Observed) -> Observed:
+    """Return what was observed as such, without what a file has beside it."""
+    return Observed(**{one.name: getattr(found, one.name) for one in fields_of(Observed)})
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """The deployments of a cluster, perhaps none."""
+
+    SIGN: ClassVar = "deployment"
+
+    deployment: Annotated[
+        tuple[Annotated[TenantTable, Expected("a table")], ...],
+        Expected("a list of deployments, each with cores and what was observed"),
+    ]
 
 
 def read_admission(path: str | Path) -> AdmissionCluster:
@@ -48,90 +180,10 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
     >>> found.kinds[0].scale_out_rate, found.kinds[0].batch
     (0.5, 1)
     """
-    top = Fields(document, source)
-    top.refuse_other_kinds("a cluster with deployments", "cluster")
-    cluster = top.table("cluster", "a table [cluster] with capacity and arrival_rate")
-    capacity = _count(cluster, "capacity", "a whole number of at least 1", least=1)
-    arrival_rate = float(cluster.number("arrival_rate", POSITIVE, strict=True))
-    if arrival_rate > MOST_ARRIVALS:
-        cluster.fail("arrival_rate", f"expected at most {MOST_ARRIVALS:,} an hour, got {arrival_rate:g}")
-    cluster.finish()
-    deployments: Priors | tuple[Kind, ...]
-    if top.has("kind"):
-        if top.has("deployments"):
-            top.fail("kind", "expected priors [deployments] or known kinds [[kind]], found both")
-        deployments = tuple(_kind(fields) for fields in top.tables("kind", "at least one table [[kind]]"))
-    else:
-        deployments = _priors(top.table("deployments", "a table of priors, or known kinds [[kind]]"))
-    top.finish(TABLES)
-    with naming(source, TABLES):
-        return AdmissionCluster(capacity, arrival_rate, deployments, source)
-
-
-def _count(fields: Fields, name: str, expected: str = "a whole number", *, least: int = 0) -> int:
-    """Take a whole number that floats hold."""
-    value = fields.integer(name, expected, least=least)
-    if value > MOST_COUNT:
-        fields.fail(name, f"expected at most 2^53, about {MOST_COUNT:.3g}, got {text(Fraction(value))}")
-    return value
-
-
-def _kind(fields: Fields) -> Kind:
-    probability = float(fields.number("probability", "a number of at least 0"))
-    mu = float(fields.number("mu", POSITIVE, strict=True))
-    scale_out = float(fields.number("scale_out_rate", AT_LEAST_0))
-    shutdown = float(fields.number("shutdown_rate", AT_LEAST_0))
-    size = _count(fields, "size", "a whole number of at least 1", least=1)
-    batch = _count(fields, "batch", "a whole number of at least 1", least=1) if fields.has("batch") else 1
-    fields.finish()
-    return Kind(probability, mu, scale_out, shutdown, size, batch)
-
-
-def _priors(fields: Fields) -> Priors:
-    laws = []
-    for name in ("mu", "lambda", "sigma"):
-        table = fields.table(name, "a Gamma law { shape = ..., rate = ... }")
-        shape, rate = (float(table.number(one, POSITIVE, strict=True)) for one in ("shape", "rate"))
-        table.finish()
-        laws.append(Gamma(shape, rate))
-    within = f"a number above -{MOST_KAPPA:g} and below {MOST_KAPPA:g}"
-    kappa = fields.number("kappa", within, least=-(10**9))
-    if not -MOST_KAPPA < kappa < MOST_KAPPA:
-        advice = " (a fit that ends there did not converge)" if abs(kappa) == MOST_KAPPA else ""
-        fields.fail("kappa", f"expected {within}, got {float(kappa):g}{advice}")
-    delta = float(fields.number("delta", AT_LEAST_0))
-    initial = _initial(fields) if fields.has("initial") else InitialSize()
-    fields.finish()
-    mu, lam, sigma = laws
-    return Priors(mu, lam, sigma, float(kappa), delta, initial)
-
-
-def _initial(fields: Fields) -> InitialSize:
-    value = fields.peek("initial")
-    if isinstance(value, str) and not isinstance(value, Numeral):
-        fields.take("initial", "a law")
-        if value.replace(" ", "") != "1+poisson":
-            fields.fail("initial", f'expected "1 + poisson", a number of cores, or sizes, got {value!r}')
-        return InitialSize()
-    if not isinstance(value, Mapping):
-        return InitialSize((_count(fields, "initial", "a whole number of at least 1", least=1),), (1.0,))
-    table = fields.table("initial")
-    columns: list[list[Fraction]] = []
-    for name in ("sizes", "probabilities"):
-        values = table.take(name, "a list of numbers")
-        if not isinstance(values, list) or not values:
-            table.fail(name, "expected a list of at least one number")
-        row = Fields({str(i): value for i, value in enumerate(values)}, fields.source, f"{table.place}.{name}")
-        columns.append([row.number(str(i)) for i in range(len(values))])
-    table.finish()
-    sizes, probabilities = columns
-    if any(size.denominator != 1 or not 1 <= size <= MOST_COUNT for size in sizes):
-        table.fail("sizes", "expected whole numbers from 1 to 2^53")
-    if len(sizes) != len(probabilities):
-        table.fail("probabilities", f"expected {many(len(sizes), 'number')}, one a size, got {len(probabilities)}")
-    if sum(probabilities) != 1:
-        table.fail("probabilities", f"expected numbers with sum 1, got {float(sum(probabilities)):g}")
-    return InitialSize(tuple(int(size) for size in sizes), tuple(float(p) for p in probabilities))
+    file = read_file(AdmissionFile, document, source)
+    deployments = file.kind if file.deployments is None else file.deployments.priors()
+    with naming(source, ("cluster", "kind")):
+        return AdmissionCluster(file.cluster.capacity, file.cluster.arrival_rate, deployments or (), source)
 
 
 def read_observed(path: str | Path) -> Observed:
@@ -142,23 +194,8 @@ def read_observed(path: str | Path) -> Observed:
     InputError
         One line that names the file, the field and what was expected.
     """
-    fields = Fields(read_document(path), str(path))
-    fields.refuse_other_kinds("what was observed of a deployment", "core_deaths", each="field")
-    return _observed(fields)
-
-
-def _observed(fields: Fields) -> Observed:
-    deaths = _count(fields, "core_deaths")
-    core_time = float(fields.number("core_time", "hours, at least 0"))
-    alive_time = float(fields.number("alive_time", "hours, at least 0"))
-    scale_outs = _count(fields, "scale_outs")
-    extra = _count(fields, "extra_cores")
-    sizes = _count(fields, "sizes")
-    fields.finish()
-    try:
-        return Observed(deaths, core_time, alive_time, scale_outs, extra, sizes)
-    except InputError as error:
-        raise error.within(fields.source) from error
+    found = read_file(ObservedFile, read_document(path), str(path))
+    return _observed(found)
 
 
 def read_state(path: str | Path) -> list[Tenant]:
@@ -177,24 +214,11 @@ def read_state(path: str | Path) -> list[Tenant]:
         One line that names the file, the line or the deployment, the field and what was expected.
     """
     if not is_table(path):
-        top = Fields(read_document(path), str(path))
-        top.refuse_other_kinds("the deployments of a cluster", "deployment")
-        rows = top.take("deployment", "a list of deployments, each with cores and what was observed")
-        if not isinstance(rows, list):
-            top.fail("deployment", "expected a list of deployments, each with cores and what was observed")
-        top.finish(("deployment",))
-        return [_tenant(Fields(row, str(path), f"deployment[{i}]")) for i, row in enumerate(rows, 1)]
+        return [row.tenant() for row in read_file(StateFile, read_document(path), str(path)).deployment]
     with opened(path) as table:
-        columns = ["cores", *(one.name for one in dataclass_fields(Observed))]
+        columns = [one.name for one in fields_of(TenantTable) if one.name != "name"]
         if sorted(name for name in table.header if name != "name") != sorted(columns):
             expected = f"expected a header with {', '.join(columns)}, and perhaps name, each once"
             table.fail(table.first, "", expected)
         rows = ((line, dict(zip(table.header, row, strict=True))) for line, row in table.rows())
-        return [_tenant(Fields(row, f"{path}:{line}")) for line, row in rows]
-
-
-def _tenant(fields: Fields) -> Tenant:
-    if fields.has("name"):
-        fields.take("name", "the name of a deployment")
-    cores = _count(fields, "cores", "a whole number of at least 1", least=1)
-    return Tenant(cores, _observed(fields))
+        return [read(TenantTable, Fields(row, f"{path}:{line}")).tenant() for line, row in rows]

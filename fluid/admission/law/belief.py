@@ -16,15 +16,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.law.cluster import Gamma, Priors, moment_of_power
+from fluid.admission.law.cluster import Count, Gamma, Priors, moment_of_power
 from fluid.admission.law.quadrature import Density, find_nodes, new_grid
 from theory.compiled import plain
 from theory.errors import InputError
+from theory.files.record import Expected, Given, Range, expect_ranges
 from theory.numbers import many
+
+_Hours = Annotated[float, Range(0), Expected("hours, at least 0")]
 
 
 @dataclass(frozen=True)
@@ -46,17 +50,19 @@ class Observed:
         where it follows 1 + Poisson(sigma).
     """
 
-    core_deaths: int = 0
-    core_time: float = 0.0
-    alive_time: float = 0.0
-    scale_outs: int = 0
-    extra_cores: int = 0
-    sizes: int = 0
+    core_deaths: Annotated[Count, Given(), "cores that ended on their own"] = 0
+    core_time: Annotated[_Hours, Given(), "the sum over its cores of the hours for which they ran"] = 0.0
+    alive_time: Annotated[_Hours, Given(), "hours since it arrived"] = 0.0
+    scale_outs: Annotated[Count, Given(), "how often it asked for more cores, granted or not"] = 0
+    extra_cores: Annotated[Count, Given(), "the sum of what each size that was seen is above 1"] = 0
+    sizes: Annotated[
+        Count,
+        Given(),
+        "how many sizes were seen: those of the scale-outs and, where it follows 1 + Poisson(sigma), the initial one",
+    ] = 0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(name, f"expected a number of at least 0, got {value!r}")
+        expect_ranges(self)
         if self.core_time < self.alive_time * (1 - 1e-12):
             raise InputError(
                 "core_time",

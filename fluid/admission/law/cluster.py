@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import exp, inf, lgamma, log, log1p
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import ArgumentError, InputError
+from theory.files.record import Range, expect_ranges
 from theory.numbers import many
+
+MOST_COUNT = 2**53
+"""Counts and cores beyond it are not whole in floats."""
+
+Positive = Annotated[float, Range(0, above=True)]
+NotNegative = Annotated[float, Range(0)]
+Count = Annotated[int, Range(0, MOST_COUNT)]
+Cores = Annotated[int, Range(1, MOST_COUNT)]
 
 MOST_KAPPA = 5.0
 """End of the range of kappa, of fits and of files, on both sides of 0: beyond it mu^kappa is astronomical."""
@@ -32,13 +42,11 @@ class Gamma:
     (1.5, 3.0)
     """
 
-    shape: float
-    rate: float
+    shape: Annotated[Positive, "of a Gamma law"]
+    rate: Annotated[Positive, "of a Gamma law, not its scale: the mean is shape / rate"]
 
     def __post_init__(self) -> None:
-        for name, value in (("shape", self.shape), ("rate", self.rate)):
-            if not (np.isfinite(value) and value > 0):
-                raise InputError("deployments", f"{name}: expected a number greater than 0, got {value!r}")
+        expect_ranges(self)
 
     @property
     def mean(self) -> float:
@@ -143,23 +151,15 @@ class Kind:
         Cores at arrival, and cores of each scale-out.
     """
 
-    probability: float
-    mu: float
-    scale_out_rate: float
-    shutdown_rate: float
-    size: int
-    batch: int = 1
+    probability: Annotated[NotNegative, "that an arrival is of this kind"]
+    mu: Annotated[Positive, "rate per hour at which a core ends"]
+    scale_out_rate: Annotated[NotNegative, "rate per hour at which scale-outs are asked for"]
+    shutdown_rate: Annotated[NotNegative, "rate per hour at which it is shut down"]
+    size: Annotated[Cores, "cores at arrival"]
+    batch: Annotated[Cores, "cores of each scale-out"] = 1
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.mu) and self.mu > 0):
-            raise InputError("kind", f"mu: expected a number greater than 0, got {self.mu!r}")
-        for name in ("probability", "scale_out_rate", "shutdown_rate"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError("kind", f"{name}: expected a number of at least 0, got {value!r}")
-        for name in ("size", "batch"):
-            if getattr(self, name) < 1:
-                raise InputError("kind", f"{name}: expected at least 1 core, got {getattr(self, name)!r}")
+        expect_ranges(self)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -26,7 +29,49 @@ from fluid.limits.reservation.path import state_of
 from fluid.limits.reservation.segment import State
 from theory.errors import InputError, naming
 from theory.files.document import Fields, read_document
+from theory.files.record import Expected, Placed, Range, Tables, read_file
 from theory.instance import Configuration
+
+_NotNegative = Annotated[float, Range(0)]
+
+
+@dataclass(frozen=True)
+class AssignmentTable(Placed):
+    """Servers of one configuration."""
+
+    configuration: Annotated[
+        Mapping[str, Annotated[int, Range(0)]], Expected("slots by type"), "slots by type; types left out have none"
+    ]
+    fraction: Annotated[_NotNegative, Expected("a fraction of the servers"), "of all servers"]
+
+
+@dataclass(frozen=True)
+class ArrivalsTable(Placed):
+    """The workload from a time on."""
+
+    time: Annotated[_NotNegative, Expected("a time"), "from which on"]
+    workload: Annotated[
+        Mapping[str, _NotNegative],
+        Expected("jobs per server by type"),
+        "jobs per server; types left out have that of the instance",
+    ]
+
+
+@dataclass(frozen=True)
+class StartFile(Placed):
+    """A state of the fluid limit to start from, and arrivals that change: what `fluid --from` reads."""
+
+    SIGN: ClassVar = "assignment"
+
+    assignment: Annotated[
+        tuple[AssignmentTable, ...], Tables("tables with configuration and fraction"), "the configurations of servers"
+    ] = ()
+    jobs: Annotated[Mapping[str, _NotNegative] | None, "per server; all slots full where the table is left out"] = None
+    arrivals: Annotated[
+        tuple[ArrivalsTable, ...],
+        Tables("tables with time and workload"),
+        "those of the instance where left out",
+    ] = ()
 
 
 def read_start(
@@ -38,44 +83,27 @@ def read_start(
     line that names file, field and what was expected.
     """
     names = [t.name for t in model.instance.types]
-    top = Fields(read_document(path), str(path))
-    if not {"assignment", "jobs", "arrivals"} & set(top.names()):
-        top.refuse_other_kinds("a state of the fluid limit", "assignment", "jobs", "arrivals")
+    file = read_file(StartFile, read_document(path), str(path))
     assignment: dict[Configuration, float] = {}
-    if top.has("assignment"):
-        for table in top.tables("assignment", "tables with configuration and fraction"):
-            slots = table.table("configuration", "slots by type")
-            configuration = tuple(slots.integer(name) if slots.has(name) else 0 for name in names)
-            _finish(slots, names)
-            if not model.instance.pools[0].space.holds(configuration):
-                table.fail("configuration", f"expected one that fits a server, got {_named(configuration, names)}")
-            share = float(table.number("fraction", "a fraction of the servers"))
-            table.finish()
-            assignment[configuration] = assignment.get(configuration, 0.0) + share
-    jobs = None
-    if top.has("jobs"):
-        table = top.table("jobs")
-        jobs = [float(table.number(name)) if table.has(name) else 0.0 for name in names]
-        _finish(table, names)
+    for table in file.assignment:
+        _expect_types(table.at, "configuration", table.configuration, names)
+        configuration = tuple(table.configuration.get(name, 0) for name in names)
+        if not model.instance.pools[0].space.holds(configuration):
+            table.at.fail("configuration", f"expected one that fits a server, got {_named(configuration, names)}")
+        assignment[configuration] = assignment.get(configuration, 0.0) + table.fraction
+    _expect_types(file.at, "jobs", file.jobs or (), names)
+    jobs = None if file.jobs is None else [file.jobs.get(name, 0.0) for name in names]
     arrivals: list[tuple[float, Vector]] = []
-    if top.has("arrivals"):
-        for table in top.tables("arrivals", "tables with time and workload"):
-            time = float(table.number("time", "a time"))
-            if arrivals and time <= arrivals[-1][0]:
-                table.fail("time", f"expected times that increase, got {time:g} after {arrivals[-1][0]:g}")
-            if time >= until:
-                table.fail("time", f"expected less than the end of the path, {until:g}, got {time:g}")
-            loads = table.table("workload", "jobs per server by type")
-            workload = [
-                float(loads.number(name)) if loads.has(name) else float(model.workload[j])
-                for j, name in enumerate(names)
-            ]
-            _finish(loads, names)
-            table.finish()
-            arrivals.append((time, np.array(workload) * model.service))
-        if arrivals[0][0] > 0:
-            arrivals.insert(0, (0.0, model.workload * model.service))
-    top.finish()
+    for row in file.arrivals:
+        if arrivals and row.time <= arrivals[-1][0]:
+            row.at.fail("time", f"expected times that increase, got {row.time:g} after {arrivals[-1][0]:g}")
+        if row.time >= until:
+            row.at.fail("time", f"expected less than the end of the path, {until:g}, got {row.time:g}")
+        _expect_types(row.at, "workload", row.workload, names)
+        workload = [row.workload.get(name, float(model.workload[j])) for j, name in enumerate(names)]
+        arrivals.append((row.time, np.array(workload) * model.service))
+    if arrivals and arrivals[0][0] > 0:
+        arrivals.insert(0, (0.0, model.workload * model.service))
     if jobs is not None and not assignment:
         raise InputError(path, "assignment", "missing, expected tables with configuration and fraction for the jobs")
     with naming(path, ("assignment", "jobs")):
@@ -86,7 +114,8 @@ def _named(configuration: Configuration, names: list[str]) -> str:
     return ", ".join(f"{n} {name}" for n, name in zip(configuration, names, strict=True) if n)
 
 
-def _finish(table: Fields, names: list[str]) -> None:
+def _expect_types(table: Fields, place: str, given: Iterable[str], names: list[str]) -> None:
     """Refuse what is no type."""
-    for name in table.names():
-        table.fail(name, f"unknown type, expected one of {', '.join(names)}")
+    for name in given:
+        if name not in names:
+            table.fail(f"{place}.{name}", f"unknown type, expected one of {', '.join(names)}")

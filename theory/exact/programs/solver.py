@@ -20,7 +20,7 @@ PRIMAL = 4
 MOVES = "primal_simplex_bound_perturbation_multiplier"
 """Option of HiGHS: the factor of the amounts by which the primal method moves bounds."""
 
-PATIENCE = 10
+ITERATIONS_A_ROW = 10
 """Iterations a row, beyond a thousand, after which the primal method starts again from the basis that it has reached.
 
 Programs of configurations take less; where thousands of them are worth the same, the method may cycle."""
@@ -120,7 +120,7 @@ class FloatProgram:
     def expect_columns(self) -> None:
         """Use the primal simplex method from now on: when columns join, the last basis stays feasible for it."""
         self._highs.setOptionValue("simplex_strategy", PRIMAL)
-        self._highs.setOptionValue("simplex_iteration_limit", 1000 + PATIENCE * self._height)
+        self._highs.setOptionValue("simplex_iteration_limit", 1000 + ITERATIONS_A_ROW * self._height)
 
     def move_bounds(self, allowed: bool) -> None:
         """Allow the primal method to move bounds by very little to break ties, as it does at first, or forbid it.
