@@ -36,6 +36,7 @@ ROOMS = {
     "region": "theory.region",
     "partition": "theory.partition",
     "sharing": "theory.sharing",
+    "rules": "theory.rules",
     "models": "theory.models",
     "files": "theory.files",
     "limits": "fluid.limits",

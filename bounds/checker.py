@@ -1240,6 +1240,121 @@ def check_fair_share(instance: Any, evidence: Any, claims: Any) -> None:
     require(rational(ratio, "claims.ratio") == has[n] / due[n], "the ratio is not right")
 
 
+# ---- allocations of anybody's ---------------------------------------------------------------------------------------
+
+PROPERTIES = (
+    "bottleneck_fairness", "envy_freeness", "pareto_optimality", "sharing_incentive", "single_resource_fairness",
+)  # fmt: skip
+
+
+def check_fairness(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify whether tasks fit a cluster, and of those that do, which properties hold."""
+    tasks, feasible, *unfit = fields(claims, "claims", "tasks", "feasible", optional=["over", "misplaced", *CLAIMED])
+    m = share_model(instance, pooled=False)
+    placed_, *proofs = fields(evidence, "evidence", "allocation", optional=["prices", "better", "fair"])
+    x = placed_tasks(m, placed_)
+    totals = [add_up(tasks for tasks in row if tasks) for row in x]
+    claimed = [rational(value, "claims.tasks") for value in fields(tasks, "claims.tasks", *m.users)]
+    require(claimed == totals, "the claimed tasks are not those of the allocation")
+    over, misplaced, properties, resource = unfit
+    if feasible is not True:
+        require(feasible is False, "it is not said whether the tasks fit")
+        require(all(one is None for one in (*proofs, properties, resource)), "properties are of tasks that fit")
+        require_unfit(m, x, over, misplaced)
+        return
+    require(over is None and misplaced is None, "tasks that fit are on no wrong server")
+    for i in range(len(m.servers)):
+        feasible_load(m.part, x, i)
+    found = fields(properties, "claims.properties", *PROPERTIES)
+    require(all(holds is True or holds is False for holds in found), "it is not said whether a property holds")
+    bottleneck, envy_free, pareto, incentive, single = found
+    alone = [add_up(a for a, part in pairs(*rows) if part is not None) for rows in pairs(m.alone, m.part)]
+    owned = [w / add_up(m.weights) * most for w, most in pairs(m.weights, alone)]
+    require(incentive == all(has >= due for has, due in pairs(totals, owned)), "the sharing incentive is not right")
+    require(envy_free != any_envy(m, x, totals), "envy-freeness is not right")
+    prices, better, fair = proofs
+    require((prices is not None) == pareto and (better is not None) != pareto, "Pareto optimality is not proved")
+    require_efficient(m, totals, prices) if pareto else require_better(m, totals, better)
+    fairly = fair_in(m, instance, totals, resource, fair)
+    require(bottleneck == fairly, "bottleneck fairness is not right")
+    resources = {r for table in instance["server"] for r in table["capacity"]}
+    require(single == (fairly if len(resources) == 1 else True), "single-resource fairness is not right")
+
+
+CLAIMED = ("properties", "bottleneck")
+"""What is claimed of tasks that fit: the properties, and the resource that is dominant for all, if there is one."""
+
+
+def require_unfit(m: Share, x: list[list[Fraction]], over: Any, misplaced: Any) -> None:
+    """Require all loads beyond capacity, as parts of it, and all servers where tasks may not run; some of either."""
+    require(over is not None or misplaced is not None, "nothing shows that the tasks do not fit")
+    loads = [load_of(m.part, x, i) for i in range(len(m.servers))]
+    beyond = {s: {r: u for r, u in load_.items() if u > 1} for s, load_ in pairs(m.servers, loads)}
+    require(over is None or (isinstance(over, dict) and bool(over)), "claims.over is no table")
+    said = {name_of(s, "claims.over"): amounts(table, "claims.over") for s, table in (over or {}).items()}
+    require(said == {s: row for s, row in beyond.items() if row}, "the loads beyond capacity are not right")
+    wrong = {
+        user: [s for s, part, tasks in zip(m.servers, parts, row, strict=True) if part is None and tasks]
+        for user, parts, row in zip(m.users, m.part, x, strict=True)
+    }
+    require(misplaced is None or bool(misplaced), "claims.misplaced is empty")
+    right = {user: servers for user, servers in wrong.items() if servers}
+    require((misplaced or {}) == right, "the tasks on wrong servers are not right")
+
+
+def any_envy(m: Share, x: list[list[Fraction]], totals: list[Fraction]) -> bool:
+    """Return whether some user could run more tasks with what another holds, scaled by weights."""
+    for n, has in enumerate(totals):
+        for p, row in enumerate(x):
+            value = Fraction(0)
+            for i, tasks in enumerate(row):
+                mine, theirs = m.part[n][i], m.part[p][i]
+                if tasks and mine is not None and theirs is not None:
+                    value += tasks * min(theirs.get(r, Fraction(0)) / need for r, need in mine.items())
+            if value * m.weights[n] / m.weights[p] > has:
+                return True
+    return False
+
+
+def require_efficient(m: Share, totals: list[Fraction], stage: Any) -> None:
+    """Require prices by which nobody can have more unless another has less: all are worth something, together all."""
+    q = stage_values(m, m.part, stage)
+    require(len(q) == len(m.users), "a user's tasks are worth nothing")
+    require(add_up(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
+
+
+def require_better(m: Share, totals: list[Fraction], value: Any) -> None:
+    """Require tasks that fit, of which nobody has less than `totals` and somebody more."""
+    y = placed_tasks(m, value)
+    for i in range(len(m.servers)):
+        feasible_load(m.part, y, i)
+    others = [add_up(tasks for tasks in row if tasks) for row in y]
+    require(all(new >= old for new, old in pairs(others, totals)), "somebody has less in the better allocation")
+    require(others != totals, "nobody has more in the better allocation")
+
+
+def fair_in(m: Share, instance: Any, totals: list[Fraction], resource: Any, fair: Any) -> bool:
+    """Return whether nobody has less than its weighted max-min fair amount of the resource that is dominant for all."""
+    here = [part for row in m.part for part in row if part is not None]
+    comparable = all("effective" not in table for table in instance["user"])
+    if resource is None:
+        common = set.intersection(*({r for r, u in part.items() if u == max(part.values())} for part in here))
+        require(fair is None and not (comparable and common), "a resource is the bottleneck of all users")
+        return True
+    require(comparable, "a user has effective capacities")
+    r = name_of(resource, "claims.bottleneck")
+    require(all(part.get(r) == max(part.values()) for part in here), "the resource is not the bottleneck of all users")
+    placed_, stages = fields(fair, "evidence.fair", "allocation", "stages")
+    y = placed_tasks(m, placed_)
+    for i in range(len(m.servers)):
+        feasible_load(m.part, y, i)
+    due = [add_up(tasks for tasks in row if tasks) for row in y]
+    need = [amounts(table["demand"], "a demand")[r] for table in instance["user"]]
+    level = [tasks * d / w for tasks, d, w in zip(due, need, m.weights, strict=True)]
+    require_levels(m, m.part, due, level, items(stages, "evidence.fair.stages"))
+    return all(has >= amount for has, amount in pairs(totals, due))
+
+
 # ---- capacity regions ----------------------------------------------------------------------------------------------
 
 
@@ -1671,6 +1786,7 @@ KINDS: dict[str, Any] = {
     "assignment": check_assignment,
     "allocation": check_allocation,
     "fair-share": check_fair_share,
+    "fairness": check_fairness,
     "packing": check_packing,
     "region": check_region,
     "rule": check_rule,

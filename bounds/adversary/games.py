@@ -106,15 +106,14 @@ def search_rule(
 ) -> Found[Any]:
     """Search for the worst instance of a rule by its name, in a process of its own.
 
-    The rule is ``FILE.py:NAME``, or among sharing rules a mechanism; the kind ``assignment``, ``items`` or ``sharing``,
-    or None for ``assignment``, and then errors name the kinds. `begin` is the file of an instance to begin at; with one
-    evaluation it is judged and not shrunk. In its place, `store` gives the worst instance that it holds for the rule,
-    and takes this search's. `how` has the rest of what `bounds.adversary.engine.attack` takes.
+    The rule is ``FILE.py:NAME``, or the name of one that packproof has; the kind ``assignment``, ``items`` or
+    ``sharing``, or None for ``assignment``, and then errors name the kinds. `begin` is the file of an instance to begin
+    at; with one evaluation it is judged and not shrunk. In its place, `store` gives the worst instance that it holds
+    for the rule, and takes this search's. `how` has the rest of what `bounds.adversary.engine.attack` takes.
     """
     named_kind = kind or "assignment"
-    sharing = named_kind == "sharing"
     with _saying_kinds(kind):
-        note_rule(rule, sharing=sharing)
+        note_rule(rule, named_kind)
     first = None if begin is None else read_case(given := read_document(begin), named_kind, str(begin))
     if isinstance(first, Items) and warn is not None and list(first.capacity) != given["items"]["capacity"]:
         warn(f"{begin}: sizes are scaled to a capacity of {first.capacity[0]} in every resource, for the rule as well")
@@ -130,7 +129,7 @@ def search_rule(
     def searched(wire: Wire) -> Found[Any]:
         """Run the rule's file, and search: in a process of its own, since either may never end."""
         with _saying_kinds(kind):
-            function = rule_named(rule, sharing=sharing)
+            function = rule_named(rule, named_kind)
             game = game_of(named_kind, function, rule, sizes, first, time.time() + time_limit + OVERTIME)
             worst = attack(
                 game.judge,

@@ -1,8 +1,8 @@
-"""Rules by name: a function of a user's file, or a sharing mechanism of packproof, which travel to other processes."""
+"""Rules by name: a function of a user's file, or a rule of packproof, which travel to other processes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from theory.errors import InputError
 from theory.files.code import digest_of, module_of
 from theory.files.places import names_own_code
 from theory.numbers import many
+from theory.rules.packing import RULES
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, Matrix
 
@@ -57,27 +58,39 @@ def tasks_by(mechanism: str, divided: Cluster) -> Matrix:
     return allocation.tasks
 
 
-def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
-    """Return the rule that ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME`` names, or a sharing mechanism of packproof.
+def rule_named(rule: str, kind: str = "assignment") -> Callable[..., Any]:
+    """Return the rule that ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME`` names, or one of packproof for the kind.
 
     >>> from theory.sharing import cluster
-    >>> rule_named("drf", sharing=True)(cluster([[9]], [[1], [3]]))
+    >>> rule_named("drf", "sharing")(cluster([[9]], [[1], [3]]))
     ((Fraction(9, 2),), (Fraction(3, 2),))
+    >>> rule_named("next-fit", "items")([(5,), (7,), (5,)], (10,))
+    [0, 1, 2]
     """
-    if sharing and rule in MECHANISMS:
-        return partial(tasks_by, rule)
-    path, name = note_rule(rule, sharing=sharing)
+    path, name = note_rule(rule, kind)
+    if not path:
+        return partial(tasks_by, rule) if kind == "sharing" else RULES[rule]
     _ = FileRule(path, name).function  # refused by the path that the user gave
     return FileRule(str(Path(path).resolve()), name)
 
 
-def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
-    """Return the file and the name in it of a rule, whose file is read and noted as an input, and not run."""
+def shipped(kind: str) -> tuple[str, ...]:
+    """Return the names of the rules of a kind that packproof has: mechanisms of sharing, and rules that pack items."""
+    known: dict[str, Iterable[str]] = {"sharing": MECHANISMS, "items": RULES}
+    return tuple(known.get(kind, ()))
+
+
+def note_rule(rule: str, kind: str = "assignment") -> tuple[str, str]:
+    """Return the file and the name in it of a rule, whose file is read and noted as an input, and not run.
+
+    The file of a rule of packproof is empty.
+    """
     path, _, name = rule.rpartition(":")
-    if sharing and rule in MECHANISMS:
+    if rule in shipped(kind):
         return "", rule
     if not names_own_code(rule) or not name:
-        mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
-        raise InputError("RULE", f"expected FILE.py:NAME or PACKAGE.MODULE:NAME{mechanisms}, got {rule!r}")
+        known = ", ".join(shipped(kind))
+        more = f", or one of {known}" if known else ""
+        raise InputError("RULE", f"expected FILE.py:NAME or PACKAGE.MODULE:NAME{more}, got {rule!r}")
     digest_of(path, "RULE")
     return path, name

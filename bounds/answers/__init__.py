@@ -52,6 +52,7 @@ KINDS = {
     "reproduce": Kind("claims", "Reproduced", "reproduce --json", is_list=True),
     "reproduce_list": Kind("claims", "ListedResult", "reproduce --list --json", is_list=True),
     "share": Kind("sharing", "Shares", "share --mechanism NAME --json"),
+    "share_allocation": Kind("allocation", "JudgedShares", "share --allocation FILE --json"),
     "share_all": Kind("sharing", "AllShares", "share --mechanism all --json"),
     "share_check": Kind("sharing", "CheckedShares", "share --tolerance EPS --check FILE --json"),
     "share_events": Kind("sharing", "InMotion", "share --events FILE --json"),

@@ -24,7 +24,9 @@ class Certificate:
     """Evidence as data, which `bounds.checker` verifies."""
 
     format: Literal["packproof/2"]
-    kind: Literal["assignment", "allocation", "fair-share", "packing", "region", "rule", "throughput", "worst"]
+    kind: Literal[
+        "assignment", "allocation", "fair-share", "fairness", "packing", "region", "rule", "throughput", "worst"
+    ]
     instance: Annotated[Mapping[str, Any], "the file that it is about"]
     evidence: Mapping[str, Any]
     claims: Annotated[Mapping[str, Any], "what the evidence shows"]

@@ -1,4 +1,4 @@
-"""``packproof attack``: search for the instance on which a rule of a user's own keeps least."""
+"""``packproof attack``: search for the instance on which a rule keeps least."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ Rule = Annotated[
     str,
     typer.Argument(
         metavar="RULE.py:NAME",
-        help="The rule, a function of a file, or of a module as PACKAGE.MODULE:NAME; or a sharing mechanism, or with "
-        "--kind online a policy, by name.",
+        help="The rule, a function of a file, or of a module as PACKAGE.MODULE:NAME; or by name one that packproof "
+        "has: with --kind items a packing rule, with --kind sharing a mechanism, with --kind online a policy.",
         show_default=False,
     ),
 ]
@@ -275,6 +275,7 @@ app.command(
     "attack",
     examples=(
         "packproof attack examples/rules_to_attack.py:first_fit --kind items --items 9 --evaluations 300",
+        "packproof attack ffd --kind items --resources 2 --bins 2 --items 8 --evaluations 300",
         "packproof attack examples/rules_to_attack.py:equal_parts --kind sharing --evaluations 50",
     ),
 )(

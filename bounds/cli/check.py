@@ -87,7 +87,7 @@ def _is_about(document: dict[str, Any], path: Path) -> bool:
 
         expected = case_document(items_of(read_document(path), str(path)))
         del expected["items"]["packing"]
-    elif document["kind"] in ("allocation", "fair-share"):
+    elif document["kind"] in ("allocation", "fair-share", "fairness"):
         expected = cluster_document(read_cluster(path))
     elif document["kind"] == "throughput":
         expected = sizes_document(read_sizes(path))

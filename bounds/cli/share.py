@@ -1,9 +1,10 @@
-"""``packproof share``: fair sharing of a cluster by one mechanism, or by all side by side."""
+"""``packproof share``: fair sharing of a cluster by one mechanism or by all, and what is true of a given allocation."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +55,15 @@ Tolerance = Annotated[
         help="For large clusters: numeric shares that are feasible exactly, and within EPS of the conditions of"
         " their mechanism (not drf, which is exact at any size; c-drfh, cdrf and tsf up to 1,000,000 pairs of user"
         " and server class).",
+    ),
+]
+GivenAllocation = Annotated[
+    Path | None,
+    typer.Option(
+        "--allocation",
+        metavar="FILE",
+        help="Judge this allocation, tasks by user and server: a table with the columns user, server and tasks, or a"
+        " JSON answer or certificate. With --tolerance, loads and properties within EPS are tolerated.",
     ),
 ]
 StoredShares = Annotated[
@@ -128,7 +138,21 @@ class Stored(Options):
     check: StoredShares
 
 
+@dataclass(frozen=True, kw_only=True)
+class Judged(Options):
+    """What is true of an allocation that somebody made."""
+
+    beside = "--allocation, which judges one that is given"
+    chosen_by = ("allocation",)
+
+    allocation: GivenAllocation = None
+    tolerance: Tolerance = None
+    certificate: CertificateFile = None
+
+
 def _mode(given: Any) -> type[Mode]:
+    if given.allocation is not None:
+        return Judged
     if given.check is not None:
         return Stored
     if given.tolerance is not None:
@@ -346,16 +370,66 @@ def check_stored(options: Stored) -> None:
         raise typer.Exit(1)
 
 
+def judge_allocation(options: Judged) -> None:
+    """Judge an allocation of somebody's."""
+    from bounds.certificates.fairness import fairness_certificate
+    from bounds.views.allocation import judged_answer
+    from theory.files.allocations import read_tasks
+    from theory.sharing.judgement import distance, given, judge_given
+
+    assert options.allocation is not None
+    allowed = _allowance(options)
+    cluster, chosen = _read(options)
+    allocation = given(cluster, read_tasks(options.allocation, cluster))
+    with progress() as say:
+        say("properties ...")
+        judged = judge_given(allocation, allowed)
+        if options.certificate is not None:
+            if judged.feasible and any(one.holds is None for one in judged.properties.values()):
+                raise InputError("--certificate", "expected a cluster that is small enough to decide every property of")
+            write_certificate(options.certificate, fairness_certificate(judged))
+        distances = []
+        for one in chosen:
+            say(f"{one.name} ...")
+            distances.append((distance(allocation, one), one.ignored(cluster)))
+    show(judged_answer(allocation, judged, distances, allowed), as_json=options.as_json)
+
+
+def _allowance(options: Judged) -> Fraction:
+    """Return by how much loads and properties may fail; a certificate is of numbers as they are."""
+    from theory.numbers import rational
+
+    if options.tolerance is None:
+        return Fraction(0)
+    if options.certificate is not None:
+        raise InputError("--certificate", "has no meaning with --tolerance: a certificate tolerates nothing")
+    try:
+        allowed = rational(options.tolerance)
+    except ValueError:
+        allowed = Fraction(-1)
+    if not 0 <= allowed < 1:
+        raise InputError("--tolerance", f"expected a number of at least 0 and less than 1, got {options.tolerance}")
+    return allowed
+
+
 app.command(
     "share",
     examples=(
         "packproof share examples/four_classes.toml",
         "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+        "packproof share examples/four_classes.toml --allocation examples/four_classes_today.csv",
     ),
 )(
     command_of(
         _mode,
-        {AllShares: all_shares, OneShare: one_share, OverTime: over_time, Within: within, Stored: check_stored},
+        {
+            AllShares: all_shares,
+            OneShare: one_share,
+            OverTime: over_time,
+            Within: within,
+            Stored: check_stored,
+            Judged: judge_allocation,
+        },
         "Fair shares of a cluster, utilisation, and which properties hold, with witnesses.",
     )
 )

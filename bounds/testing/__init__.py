@@ -28,6 +28,7 @@ __getattr__, __all__ = doors(
             "clusters", "explicit_instances", "instances", "item_lists", "rationals", "size_laws",
         ),
         "queueing": ("Queue", "SlottedQueue", "arrival_laws", "queues", "service_laws", "slotted_queues"),
+        "files": ("load",),
         "assertions": ("Heuristic", "assert_keeps", "check_heuristic", "reward_of"),
     },
 )  # fmt: skip

@@ -14,7 +14,7 @@ from bounds.adversary.division import measure_named, shared_on
 from bounds.adversary.engine import Judged
 from bounds.adversary.items import Items, judge_items
 from bounds.testing.directed import Met, failing_instance, worst_met
-from bounds.testing.failures import failure, shown_as_tables
+from bounds.testing.failures import accuse, excuse, failure, shown_as_tables
 from bounds.testing.queueing import AnyQueue
 from bounds.testing.stability import growth_of_work
 from fluid.simulation.policy_interface import Policy
@@ -108,6 +108,7 @@ def assert_keeps(
         doubt = "" if judged.exact else ", or less"
         what = f"{name} keeps {text(value)} ({float(value):.4g}){doubt}; expected at least {text(least)}"
         said = failure(what, name, case, met.evidence, folder)
+        accuse(case)
         if worst.value < value:
             what = f"the worst example of this test: {name} keeps {text(worst.value)} ({float(worst.value):.4g})"
             said += "\n\n" + failure(what, f"{name}-worst", worst.case, worst.evidence, folder)
@@ -117,8 +118,9 @@ def assert_keeps(
         if failing is not None:
             what = (
                 f"{name} keeps {text(failing.value)} ({float(failing.value):.4g}); expected at least {text(least)}; "
-                "found by the search beside the examples (the example that hypothesis shows need not fail)"
+                "found by the search beside the examples"
             )
+            excuse(case)
             said = failure(what, name, failing.case, failing.evidence, folder)
     if said:
         raise AssertionError(said)  # in one place: hypothesis tells failures apart by where they are raised

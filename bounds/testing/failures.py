@@ -79,8 +79,27 @@ def shown_as_tables() -> None:
         for_type_by_name(kind.__module__, kind.__name__, _print)
 
 
+_KEPT: list[Any] = []
+"""Examples on which a rule kept its share when the search beside hypothesis had found an instance where it does not."""
+
+
+def excuse(case: Any) -> None:
+    """Note that a test fails on an instance that its message shows, and not on this example."""
+    if case not in _KEPT:
+        _KEPT.append(case)
+
+
+def accuse(case: Any) -> None:
+    """Note that a test fails on an example itself."""
+    _KEPT[:] = [kept for kept in _KEPT if kept != case]
+
+
 def _print(case: Any, printer: Any, cycle: bool) -> None:
+    """Print an example; of one that does not fail, that the message has the instance that does."""
     del cycle
+    if case in _KEPT:
+        printer.text(f"<any {type(case).__name__}: the instance that fails is the one above>")
+        return
     with printer.group(4, f"{type(case).__name__}:"):
         for line in lines_of(type(case).__name__, example_tables(case, {}))[2:]:
             printer.break_()

@@ -40,13 +40,13 @@ def shares_answer(
         tasks=totals,
         tasks_exact=totals if allocation.exact else None,
         allocation=_by_user(cluster, allocation.tasks),
-        utilisation=_by_server(cluster, allocation.utilisation),
+        utilisation=by_server(cluster, allocation.utilisation),
         jain_index=jain_index(allocation.shares),
         nash_welfare=nash_welfare(allocation),
         properties=properties,
         whole=whole and _whole(allocation, whole),
         price=_price(allocation) if allocation.division == "time" else None,
-        ignored=[_ignored_in_words(part) for part in ignored] or None,
+        ignored=[ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
     )
 
@@ -59,7 +59,7 @@ def all_shares_answer(answers: Mapping[str, Shares]) -> AllShares:
 MOST_IGNORED = 5  # users whose lines are ignored that are named
 
 
-def _ignored_in_words(part: Ignored) -> str:
+def ignored_in_words(part: Ignored) -> str:
     """Name the lines of the file that a mechanism does not use."""
     if part.what == BORDERS:
         return "the borders between servers"
@@ -73,7 +73,7 @@ def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict
     return named(cluster.users, [named(cluster.servers, row) for row in tasks])
 
 
-def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:
+def by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:
     """Return a value by the names of server and resource, of the resources that the server has."""
     return {
         server.name: {resource: value(i, r) for r, resource in enumerate(cluster.resources) if cluster.capacity[i][r]}
@@ -114,7 +114,7 @@ def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMoti
         mechanism=mechanism,
         tasks=named(cluster.users, history.tasks.sum(axis=2).T),
         present=named(cluster.users, history.present.T),
-        utilisation=_by_server(cluster, lambda i, r: history.utilisation[:, i, r]),
+        utilisation=by_server(cluster, lambda i, r: history.utilisation[:, i, r]),
     )
 
 
@@ -136,7 +136,7 @@ def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -
             user.name: {server.name: x for server, x in zip(cluster.servers, row, strict=True) if x}
             for user, row in zip(cluster.users, allocation.tasks, strict=True)
         },
-        utilisation=_by_server(cluster, lambda i, r: allocation.used[i][r] / cluster.capacity[i][r]),
+        utilisation=by_server(cluster, lambda i, r: allocation.used[i][r] / cluster.capacity[i][r]),
         jain_index=jain,
         nash_welfare=nash,
         properties=dict.fromkeys((*PROPERTIES, "strategy_proofness"), undecided),

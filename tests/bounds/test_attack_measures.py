@@ -56,7 +56,7 @@ def test_who_envies_most() -> None:
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
     worst = attack(
-        judge_division(rule_named("ps-dsf", sharing=True), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400
+        judge_division(rule_named("ps-dsf", "sharing"), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400
     )
     assert Fraction(1, 2) <= worst.judged.value < Fraction(3, 4)
 
@@ -78,9 +78,7 @@ def test_a_lie_that_pays_is_one() -> None:
 def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     """The allocations of the truth and of the lie are PS-DSF by Theorem 1, and the tasks by lying are counted anew."""
     space = LieSpace(3, 2, 3)
-    worst = attack(
-        judge_lie(rule_named("ps-dsf", sharing=True)), space, seed=2, evaluations=3000, target=Fraction(19, 20)
-    )
+    worst = attack(judge_lie(rule_named("ps-dsf", "sharing")), space, seed=2, evaluations=3000, target=Fraction(19, 20))
     assert worst.judged.value <= Fraction(19, 20)
     case, n = worst.case, worst.case.liar
     truth, reported = case.truth.cluster(), case.reported.cluster()
@@ -124,4 +122,4 @@ def test_mechanisms_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", "drf", *how]) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith("drf pools all servers")
     with pytest.raises(InputError, match="one of drf"):
-        rule_named("nobody", sharing=True)
+        rule_named("nobody", "sharing")

@@ -136,7 +136,7 @@ def test_a_seventh_mechanism_by_the_command(monkeypatch: pytest.MonkeyPatch, tmp
     assert capsys.readouterr().err == "--certificate: packproof check knows no certificate of equal-tasks\n"
 
     shared = read_cluster(EXAMPLE)
-    tasks = rule_named("equal-tasks", sharing=True)(shared)
+    tasks = rule_named("equal-tasks", "sharing")(shared)
     assert [str(sum(row, Fraction(0))) for row in tasks] == ["140", "140", "165/4", "165/4"]
 
 

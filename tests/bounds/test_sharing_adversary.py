@@ -54,7 +54,7 @@ def test_runs_of_algorithm_1():
 @pytest.mark.slow
 def test_search_finds_unfairness_in_tsf_only():
     def least_share(mechanism: str) -> Fraction:
-        judge = judge_division(rule_named(mechanism, sharing=True), "fair", mechanism)
+        judge = judge_division(rule_named(mechanism, "sharing"), "fair", mechanism)
         return Fraction(attack(judge, DivisionSpace(2, 2, 2), evaluations=60, shrink=False).judged.value)
 
     assert least_share("tsf") < 1

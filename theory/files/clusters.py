@@ -201,13 +201,17 @@ def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
     """
     top = Fields(read_document(path), str(path))
     mechanism = top.text("mechanism", "the name of a mechanism")
-    table = top.table("allocation", "a table of users")
+    return mechanism, tasks_of(top.table("allocation", "a table of users"), cluster)
+
+
+def tasks_of(table: Fields, cluster: Cluster) -> Matrix:
+    """Read tasks, shape (N, K), from a table by user and server; what is left out is 0."""
     users = {user.name: n for n, user in enumerate(cluster.users)}
     servers = {server.name: i for i, server in enumerate(cluster.servers)}
     tasks = [[Fraction(0)] * len(servers) for _ in users]
     for n, i, number in _cells(table, ("user", users), ("server", servers), "a number of tasks, at least 0"):
         tasks[n][i] = number
-    return mechanism, tuple(map(tuple, tasks))
+    return tuple(map(tuple, tasks))
 
 
 def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]:

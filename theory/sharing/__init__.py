@@ -2,7 +2,8 @@
 
 `mechanisms` has a record for each mechanism. `maxmin`, `levels` and `filling` compute max-min fair levels exactly,
 `numeric_levels` in floats; `per_server`, `rounds`, `turns` and `reduction` are PS-DSF. `checks` shares no code with
-them; `properties` gives witnesses, `strategy` lies, and `violation` how near an allocation is to a mechanism's.
+them; `properties` gives witnesses, `strategy` lies, `violation` how near an allocation is to a mechanism's, and
+`judgement` what is true of one that somebody made.
 """
 
 from theory.doors import doors
@@ -20,6 +21,7 @@ __getattr__, __all__ = doors(
             "is_ps_dsf",
             "is_ps_dsf_tdm",
         ),
+        "judgement": ("Judgement", "distance", "given", "judge_given"),
         "levels": ("LevelRule", "max_min_violation", "task_units"),
         "maxmin": ("c_drfh", "cdrf", "drf", "max_min_tasks", "tsf"),
         "mechanisms": ("MECHANISMS", "Mechanism", "Numeric", "is_certified", "level_mechanism"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from theory.numbers import text, total
-from theory.sharing.allocation import Allocation
+from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.maxmin import load_program, max_min_tasks, unscaled
 from theory.sharing.model import Cluster, Matrix, Occupation, occupation
 
@@ -108,8 +108,8 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
     Feasible means under the allocation's own division.
     """
     table = occupation(allocation.cluster, allocation.division)
-    better = improvement(table, allocation.totals)
-    if better is None:
+    better = efficiency(table, allocation.totals)
+    if isinstance(better, Stage):
         return Verdict(True)
     cluster = allocation.cluster
     totals = [total(row) for row in better]
@@ -126,16 +126,26 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
     )
 
 
-def improvement(table: Occupation, totals: tuple[Fraction, ...]) -> Matrix | None:
-    """Return feasible tasks, shape (N, K), that give all users at least `totals` and one more; None if none do."""
+def efficiency(table: Occupation, totals: Sequence[Fraction]) -> Matrix | Stage:
+    """Return feasible tasks, shape (N, K), that give all users at least `totals` and one more; or a proof of none.
+
+    The proof is a stage of prices at which every user's task has a positive value, and costs that or more wherever it
+    may run. What is feasible costs at most the sum of prices, and that is what `totals` are worth: so nobody gains
+    unless another one loses.
+    """
+    width, load_rows = table.width, len(table.shares[0]) * table.width
     alone = [total(table.monopoly(n, i) for i in range(len(rows))) for n, rows in enumerate(table.shares)]
     # maximise the sum of x_n / alone_n, where none is below the present one
     least = [x / most for x, most in zip(totals, alone, strict=True)]
     program, pairs = load_program(table, alone, least, gain=1)
     vertex = program.solve()
-    if vertex.objective == total(least):
-        return None
-    return unscaled(table, alone, pairs, vertex.primal)
+    if vertex.objective > total(least):
+        return unscaled(table, alone, pairs, vertex.primal)
+    price = vertex.dual
+    return Stage(
+        tuple(tuple(price[row : row + width]) for row in range(0, load_rows, width)),
+        tuple((1 - price[load_rows + n]) / most for n, most in enumerate(alone)),
+    )
 
 
 def bottleneck_resource(cluster: Cluster) -> int | None:

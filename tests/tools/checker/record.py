@@ -19,6 +19,7 @@ from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
     attack_certificate,
+    fairness_certificate,
     region_certificate,
     throughput_certificate,
     worst_certificate,
@@ -31,6 +32,7 @@ from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
 from theory.partition import bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
+from theory.sharing.judgement import given, judge_given
 from theory.sharing.mechanisms import MECHANISMS
 
 Document = dict[str, Any]
@@ -187,6 +189,25 @@ ALONE = {
 """Users who share no server are at one level, by a stage each."""
 CLUSTERS = {"plain": CLUSTER, "constrained": CONSTRAINED, "effective": EFFECTIVE, "single": SINGLE, "alone": ALONE}
 
+ONE_SERVER = {
+    "server": [{"name": "A", "capacity": {"cpu": 1}}],
+    "user": [{"name": "u", "demand": {"cpu": 1}}, {"name": "v", "demand": {"cpu": 1}}],
+}
+APART = {
+    "server": [{"name": "A", "capacity": {"cpu": 1, "ram": 2}}, {"name": "B", "capacity": {"cpu": 3}}],
+    "user": [{"name": "u", "demand": {"cpu": 1}, "servers": ["B"]}, {"name": "v", "demand": {"ram": 1}, "weight": 2}],
+}
+ALLOCATIONS: dict[str, tuple[Document, list[list[Any]]]] = {
+    "one resource": (ONE_SERVER, [["3/4"], ["1/4"]]),
+    "fair": (ONE_SERVER, [["1/2"], ["1/2"]]),
+    "wasteful": (ONE_SERVER, [["1/2"], ["4999/10000"]]),
+    "two resources": (APART, [["0", "3"], ["2", "0"]]),
+    "too much": (APART, [["0", "7/2"], ["9/4", "0"]]),
+    "too much of one": (APART, [["0", "3"], ["3", "0"]]),
+    "on wrong servers": (APART, [["1/3", "0"], ["1", "1/5"]]),
+}
+"""Allocations that are judged, by the evidence that there is but one of."""
+
 WORST: dict[str, Document] = {
     "two types": {"server": [{"capacity": {"r1": 12}}], "type": types((1, 1, 5), (1, 1, 7))},
     "three types": {"server": [pool("s", 1, 12)], "type": types((1, "1/5", 3), (1, "1/12", 1), (1, "3/7", 7))},
@@ -283,6 +304,9 @@ def documents() -> Iterator[tuple[str, Document]]:
         cluster = parse_cluster(table)
         for mechanism, allocate in MECHANISMS.items():
             yield f"{mechanism}, {name}", allocation_certificate(cluster, allocate(cluster))
+    for name, (table, rows) in ALLOCATIONS.items():
+        tasks = [[Fraction(x) for x in row] for row in rows]
+        yield f"fairness, {name}", fairness_certificate(judge_given(given(parse_cluster(table), tasks)))
     for name, table in WORST.items():
         instance = parse_instance(table)
         instance = instance.with_workload(worst_workload(instance).workload)
