@@ -49,15 +49,11 @@ import numpy as np
 from fluid.experiment.grid_file import ARRIVING, AT_THE_TOP, read_grid_file
 from fluid.experiment.keys import key_of_run, key_of_runs
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
-from fluid.files.scenarios import read_scenario
+from fluid.files.scenarios import Given, read_scenario
 from fluid.simulation.documents import Times
-from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import all_options
-from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.scenario import Scenario
-from fluid.traces.file import digest_of, trace_of
-from fluid.traces.jobs import same_jobs, trace_warnings, typed_jobs
+from fluid.simulation.scenario import Scenario, TypedScenario
 from theory.errors import InputError, TooLargeError, meant
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document
@@ -82,11 +78,16 @@ REFUSE, RUN, LEAVE_OUT = "refuse", "run", "leave out"
 """What becomes of a grid that names code of its own."""
 
 
-def scenario_of(document: Mapping[str, Any], found: Policy, source: str = "experiment") -> Any:
+def given_by(document: Mapping[str, Any], found: Policy, source: str = "experiment") -> Given:
     """Make the scenario of a cell's document; of loss systems on the event list, so that policies see the same jobs."""
     what = {name: document[name] for name in ("server", "type", "sizes", "simulation") if name in document}
     times = Times(document["servers"], document["until"], document["warmup"])
-    return read_scenario(what, found, times, source=source, synchronised=True, bins=BINS).scenario
+    return read_scenario(what, found, times, source=source, synchronised=True, bins=BINS)
+
+
+def scenario_of(document: Mapping[str, Any], found: Policy) -> Any:
+    """Make the scenario of a cell's document, and nothing of what stands beside it (see `given_by`)."""
+    return given_by(document, found).scenario
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def number_names(scenario: Scenario, policy: Policy) -> list[str]:
         return [f"{number}.{name}" for number in numbers for name in scenario.names]
 
     resources: Sequence[str] = ("size",)
-    if isinstance(scenario, LossScenario | QueueScenario):
+    if isinstance(scenario, TypedScenario):
         spaces = [pool.space for pool in scenario.instance.pools if isinstance(pool.space, Additive)]
         resources = spaces[0].resources if len(spaces) == len(scenario.instance.pools) else ()
     used = [f"utilisation.{name}" for name in resources]
@@ -264,8 +265,9 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
             unknown.append(UnknownPoint(shown, settings["policy"], replications))
             continue
         what = (instance, left_out)
-        cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, running, options)
-        warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
+        cell, given, intensity = _document(fields, folder, what, simulation, settings, times, base, running, options)
+        warnings |= dict.fromkeys(_of_trace(given, replications, fields.source))
+        scenario = given.scenario
         numbers |= dict.fromkeys(number_names(scenario, running.policy))
         entropy = entropy_of(cell)
         runs = key_of_runs(running.policy, scenario, entropy)
@@ -348,7 +350,7 @@ def _document(
     base: Callable[[], Fraction],
     named_policy: _Chosen,
     options: Collection[str],
-) -> tuple[dict[str, Any], Any, float | None]:
+) -> tuple[dict[str, Any], Given, float | None]:
     """The document of one cell, its scenario and traffic intensity; `base` is that of the instance as it stands.
 
     `options` are those that the policies of the grid read.
@@ -391,8 +393,8 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
-    scenario = _scenario(document, named_policy.policy, fields.source)
-    return document, scenario, _intensity(scenario, factor, base)
+    given = _given(document, named_policy.policy, fields.source)
+    return document, given, _intensity(given.scenario, factor, base)
 
 
 def _factor_of_intensity(
@@ -411,7 +413,12 @@ def _factor_of_intensity(
         fields.fail("intensity", f"expected {expected}, got {error}")
     if wanted <= 0:
         fields.fail("intensity", f"expected {expected}, got {value}")
-    file = trace_of(Fields(table, fields.source, "simulation"), None)
+    file = None
+    if has_trace(table):
+        from fluid.traces.file import trace_of
+        from fluid.traces.jobs import typed_jobs
+
+        file = trace_of(Fields(table, fields.source, "simulation"), None)
     if file is None:
         present = base()
     else:
@@ -427,14 +434,15 @@ def _factor_of_intensity(
     return Fraction(1)
 
 
-def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, source: str) -> list[str]:
+def _of_trace(given: Given, replications: int, source: str) -> list[str]:
     """Return the warnings about the trace of a cell; none where it has no trace."""
-    file = trace_of(Fields(document["simulation"], source, "simulation"), None)
-    if file is None:
+    if given.traced is None:
         return []
-    initial = document["simulation"].get("initial") == "trace"
+    from fluid.traces.jobs import same_jobs, trace_warnings
+
+    file, initial = given.traced.file, given.traced.initial
     try:
-        warnings = trace_warnings(file, scenario, initial=initial, until="until", warmup="warmup")
+        warnings = trace_warnings(file, given.scenario, initial=initial, until="until", warmup="warmup")
     except InputError as error:
         raise error.within(source) from error
     return [*warnings, same_jobs(file)] if replications > 1 else warnings
@@ -453,6 +461,8 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     arrivals = table.get("arrivals")
     if not isinstance(arrivals, Mapping) or not isinstance(arrivals.get("trace"), str):
         return
+    from fluid.traces.file import digest_of
+
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
         fields.fail(
@@ -462,12 +472,12 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
-def _scenario(document: dict[str, Any], policy: Policy, source: str) -> Any:
+def _given(document: dict[str, Any], policy: Policy, source: str) -> Given:
     """Make the scenario of a cell: what cannot run is refused before anything does."""
     if "sizes" in document and policy.model != "slotted":
         raise InputError(source, "policy", f"expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
-        return scenario_of(document, policy, source)
+        return given_by(document, policy, source)
     except InputError as error:
         whose = "" if document["policy"] in str(error) else f" (policy {document['policy']})"
         raise error.within(source).ending(whose) from error

@@ -20,6 +20,7 @@ from fluid.simulation.measures import quantile
 from fluid.simulation.policy_names import policy, refuse_other_code
 from fluid.simulation.results import Run
 from theory.errors import InputError
+from theory.files.code import telling_what_is_loaded
 from theory.numbers import many
 
 
@@ -121,7 +122,8 @@ def run_cell(cell: Cell) -> Run:
     refuse_other_code(chosen_policy, cell.document["policy"], cell.document["own"])
     scenario = scenario_of(cell.document, chosen_policy)
     try:
-        run = run_once(chosen_policy, scenario, cell.seed())
+        with telling_what_is_loaded(chosen_policy.source, is_own=bool(chosen_policy.code)):
+            run = run_once(chosen_policy, scenario, cell.seed())
     except InputError as error:  # here a policy is a field of the grid, and its run a cell
         place = ", ".join(f"{name} = {value}" for name, value in cell.varied.items() if name != "policy")
         where = f" [{place}{', ' if place else ''}replication {cell.replication}]"

@@ -7,7 +7,6 @@ one after another, on the processes of this machine, or on a cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -260,7 +259,6 @@ def run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequ
         if progress is not None:
             progress(f"{policy.name}: compiling (once on a machine; it may take a minute)")
 
-    own = telling_what_is_loaded(policy.source) if policy.code else nullcontext()
-    with noticing_compilation(compiles), own:
+    with noticing_compilation(compiles), telling_what_is_loaded(policy.source, is_own=bool(policy.code)):
         run = run_once(policy, scenario, seed, progress=reached, partial=True)
     return replace(run, scenario=None, state=None)

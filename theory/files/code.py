@@ -222,10 +222,12 @@ def code_digest(module: ModuleType) -> str:
 
 
 @contextmanager
-def telling_what_is_loaded(name: str) -> Iterator[None]:
-    """Say on stderr which modules the code of a user loads while it runs, if its digest does not hold them."""
+def telling_what_is_loaded(name: str, *, is_own: bool) -> Iterator[None]:
+    """Say on stderr which modules a user's own code loads while it runs, if its digest does not hold them."""
     before = set(sys.modules)
     yield
+    if not is_own:
+        return
     for module in [sys.modules[each] for each in sys.modules.keys() - before]:
         spec = getattr(module, "__spec__", None)
         if isinstance(spec, ModuleSpec) and not _is_installed(spec) and spec.origin and spec.origin not in _COVERED:
