@@ -7,13 +7,30 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 
 from theory.errors import InputError
 from theory.files.document import Fields, Numeral
-from theory.files.record import Expected, Range, Reading, fields_of, read, take
+from theory.files.record import (
+    Either,
+    Expected,
+    Given,
+    Matching,
+    Named,
+    Placed,
+    Range,
+    Reading,
+    Some,
+    Tables,
+    expect_ranges,
+    fields_of,
+    read,
+    take,
+)
+from theory.files.schema import schema_of
+from theory.files.written import document_of
 
 
 def _half(value: Any) -> float:
@@ -122,3 +139,83 @@ def test_a_default_as_it_is_written_means_the_default() -> None:
         assert take(defaults[name], Fields(tomllib.loads(f"{name} = {defaults[name].written}"), "f")) == getattr(
             Everything("a"), name
         )
+
+
+Size = Annotated[Fraction, Range(0, 1, above=True), Expected("a size"), "size"]
+Row = Annotated[tuple[Fraction, Fraction], Expected("two ends")]
+
+
+@dataclass(frozen=True)
+class Part(Placed):
+    EITHER: ClassVar = Either(("discrete", "rows"), "law")
+
+    discrete: Annotated[Mapping[Size, int] | None, Expected("a table of sizes"), Some("at least one size")] = None
+    rows: Annotated[tuple[Annotated[Size | Row | tuple[Row, ...], Expected("a part")], ...] | None, Some("a row")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class Whole:
+    lam: Annotated[float, Named("lambda"), Range(-5, 5, above=True, below=True, why="an end")]
+    part: Annotated[tuple[Part, ...], Tables("a table [part]")]
+    seen: Annotated[int, Given(), Range(0, 2**53)] = 0
+    digest: Annotated[str | None, Matching("[0-9a-f]+")] = None
+    others: Annotated[Any, "not read"] = None
+
+    def __post_init__(self) -> None:
+        if self.seen > 9:
+            raise InputError("seen", "expected fewer")
+
+
+PART = {"discrete": {"1/2": 3}}
+WHOLE = {"lambda": 1, "part": PART, "seen": 1}
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"lambda": 5}, "lambda: expected a number above -5 and below 5, got 5 (an end)"),
+        ({"lambda": 7}, "lambda: expected a number above -5 and below 5, got 7"),
+        ({"lam": 1}, "lam: unknown field, expected one of lambda, part, seen, digest, others; did you mean lambda?"),
+        ({"seen": -1}, "seen: expected a whole number from 0 to 2^53, got -1"),
+        ({"seen": 10}, "seen: expected fewer"),
+        ({"digest": "xyz"}, "digest: expected a text of the form [0-9a-f]+, got 'xyz'"),
+        ({"part": []}, "part: expected a table [part], got []"),
+        ({"part": {}}, "part: expected exactly one law of discrete and rows, got none"),
+        (
+            {"part": {**PART, "rows": ["1/2"]}},
+            "part: expected exactly one law of discrete and rows, got discrete and rows",
+        ),
+        ({"part": [PART, {"discrete": {}}]}, "part[2].discrete: expected at least one size, got none"),
+        ({"part": {"discrete": {"1/2": 0}}}, "part.discrete: expected at least one size"),
+        ({"part": {"discrete": {"1/2": 1, "0.5": 1}}}, "part.discrete.0.5: expected each size once"),
+        ({"part": {"discrete": {"2": 1}}}, "part.discrete: expected a size, got '2'"),
+        ({"part": {"rows": [{}]}}, "part.rows[1]: expected a part, got a table"),
+        ({"part": {"rows": ["1/2", [1]]}}, "part.rows[2]: expected two ends, got [1]"),
+        ({"part": {"rows": [[["x", 1]]]}}, "part.rows[1][1]: expected two ends, got 'x' (not a finite number)"),
+    ],
+)
+def test_marks_say_what_is_read(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(Whole, {**WHOLE, **table})
+    assert str(caught.value) == words
+
+
+def test_records_are_written_and_know_their_places() -> None:
+    table = {**WHOLE, "part": [PART, {"rows": ["1/2", ["0", "1"], [["0", "1/3"], ["1/3", "1"]]]}]}
+    record = read(Whole, Fields(table, "f"))
+    assert document_of(record) == {**table, "lambda": 1.0}
+    assert read(Whole, document_of(record)) == record
+    with pytest.raises(InputError, match=r"^f: part\[2\].rows: wrong$"):
+        record.part[1].at.fail("rows", "wrong")
+    with pytest.raises(InputError, match=r"^seen: missing, expected a whole number from 0 to 2\^53$"):
+        read(Whole, {name: value for name, value in WHOLE.items() if name != "seen"})
+    with pytest.raises(InputError, match=r"^lambda: expected a number above -5 and below 5, got inf$"):
+        expect_ranges(Whole(float("inf"), ()))
+    form = schema_of(Whole)["$defs"]
+    assert form["Whole"]["required"] == ["lambda", "part", "seen"]
+    assert form["Whole"]["properties"]["lambda"] == {
+        "type": ["number", "string"], "exclusiveMinimum": -5, "exclusiveMaximum": 5,
+    }  # fmt: skip
+    assert form["Part"]["oneOf"] == [{"required": ["discrete"]}, {"required": ["rows"]}]
