@@ -9,7 +9,7 @@ import jupytext
 from generate.text import save
 
 FOLDER = "_generated/notebooks"
-STARTUP = '''"""A tutorial runs in the folder of packproof, as its reader does, and shows neither progress of commands nor versions."""
+STARTUP = '''"""A tutorial runs in the folder of packproof, as its reader does, without progress and versions."""
 import os
 import re
 import subprocess
