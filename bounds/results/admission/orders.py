@@ -38,8 +38,8 @@ def _frontier(name: str, runs: int) -> Frontier:
     "table-2",
     "On one cluster both higher moments gain alike",
     "First and second moment achieve similar utilisation, both above the zeroth: on a cluster of 240 cores with two "
-    "known kinds, SLA 5 %, 200 hours, 150 worlds (600 in full), both gain over the zeroth, and the gains differ by "
-    "less than 3 points. Other clusters are not checked. How far above, and the paper's own priors, are lost.",
+    "known kinds, SLA 5 %, 200 hours, 150 replications (600 in full), both gain over the zeroth, and the gains differ "
+    "by less than 3 points. Other clusters are not checked. How far above, and the paper's own priors, are lost.",
     source="Table 2 and Section 5.3",
     printed="first and second moment achieve similar utilisation, both well above zeroth (numbers lost)",
     evidence=Evidence.statistical,
@@ -74,9 +74,9 @@ def table_2(runs: int = 150, *, policies: tuple[str, ...] = ("zeroth", "first", 
 @claim(
     "appendix-e",
     "The marginal heuristic gains less than one point",
-    "With 50 observations the marginal heuristic brings the second-moment policy a sizable increase of utilisation: on "
-    "a cluster of 300 cores (stand-in priors, SLA 1 %, a quarter of a year, epsilon of 1 core, 24 worlds and 300 in "
-    "full) an increase of 1 point is excluded. Epsilon, priors and the size of the printed increase are lost.",
+    "With 50 observations the marginal heuristic brings the second-moment policy a sizable increase of utilisation: "
+    "on a cluster of 300 cores (stand-in priors, SLA 1 %, a quarter of a year, epsilon of 1 core, 24 replications and "
+    "300 in full) an increase of 1 point is excluded. Epsilon, priors and the size of the printed increase are lost.",
     source="Appendix E and Figure 9",
     printed="with two numbers of observations, a sizable utilization increase of more than a number that is lost",
     evidence=Evidence.statistical,
