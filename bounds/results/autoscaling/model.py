@@ -100,7 +100,7 @@ def poisson_domination(
 
 
 @drawing(
-    "Jobs in service on two servers of 12, demands 5 and 7: exact laws and the Poisson law",
+    "Jobs in service on two servers of 12, demands 5 and 7: exact and Poisson distributions",
     "poisson-domination",
     columns=2,
 )

@@ -305,7 +305,7 @@ def powers_keep_what_is_said(types: int, width: int, more_small_jobs: int = 0) -
     return solve(instance).ratio == fraction and 0 < fraction - family < Fraction(1, width)
 
 
-@drawing("Sizes that are powers of two: what greedy keeps as the units become fine", "divisible-sizes")
+@drawing("Sizes that are powers of two: what greedy attains as the units become fine", "divisible-sizes")
 def as_units_become_fine() -> Sequence[Panel]:
     widths = [2**n for n in range(1, 11)]
     curves, lines = [], []
@@ -313,4 +313,4 @@ def as_units_become_fine() -> Sequence[Panel]:
         ratios = [float(kept_of_powers(types, width)) for width in widths]
         curves.append(Curve(f"{types} types", widths, ratios))
         lines.append(Line(f"family, {types} types", float(solve(one_resource_family(types)).ratio)))
-    return [Chart("w (units)", "kept (share)", curves, lines, xscale="log")]
+    return [Chart("w (units)", "attained (share)", curves, lines, xscale="log")]

@@ -275,7 +275,7 @@ def each_cut() -> Sequence[Panel]:
     every, whole, without = _universal_without(3)
     names = [f"all five cuts: {whole}", *(f"without the cut at {cut}: {without[cut]}" for cut in sorted(every))]
     ratios = [float(whole), *(float(without[cut]) for cut in sorted(every))]
-    return [Bars("kept for every law (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
+    return [Bars("guaranteed (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
 
 
 @cache

@@ -356,10 +356,10 @@ def price_of_fairness(largest: int = 5, count: int = 40, *, less: int = 1, weigh
     return Outcome(computed, attained and bounded and good == count and tangent_holds())
 
 
-@drawing("What time division keeps of the greatest sum of parts", "price-of-fairness")
+@drawing("What time division attains of the greatest sum of parts", "price-of-fairness")
 def price() -> Sequence[Panel]:
     sizes = range(1, 6)
     shares = [float(sum_of_parts(ps_dsf_tdm(price_family(k))) / greatest_sum_of_parts(price_family(k))) for k in sizes]
     users = [n / 2 for n in range(2, 51)]
     bound = Curve("(2 sqrt(N) - 1)/N", users, [(2 * n**0.5 - 1) / n for n in users], look="plain")
-    return [Chart("users N (number)", "kept (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]
+    return [Chart("users N (number)", "attained (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]

@@ -219,4 +219,4 @@ def shares() -> Sequence[Panel]:
     record = on_record()
     names = ["one resource: attained", "two: found", "two: proved", "three: attained"]
     values = [record[4, 1][0], record[4, 2][0], LEAST_ON_TWO[TYPES], record[4, 3][0]]
-    return [Bars("kept (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]
+    return [Bars("attained (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]

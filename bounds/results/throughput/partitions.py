@@ -239,7 +239,7 @@ def powers() -> Sequence[Panel]:
         curves.append(Curve(name, J, [float(ratio) for ratio in ratios]))
     formula = Curve("1 / (2 - 2^(1-J))", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
     ticks = [(n, str(n)) for n in range(1, 6)]
-    x, y = "J (sizes above 1/2^J)", "kept for every law (share)"
+    x, y = "J (sizes above 1/2^J)", "guaranteed (share)"
     return [Chart(x, y, [*curves, formula], [Line("2/3", 2 / 3)], xticks=ticks, ylim=(0.45, 1.05))]
 
 
