@@ -9,16 +9,18 @@ import jupytext
 from generate.text import save
 
 FOLDER = "_generated/notebooks"
-STARTUP = '''"""A tutorial runs in the folder of packproof, as its reader does, and shows no progress of commands."""
+STARTUP = '''"""A tutorial runs in the folder of packproof, as its reader does, without progress and versions."""
 import os
+import re
 import subprocess
 
+MADE = r"(?m)\\n*^made by packproof .*$"  # versions, which change from build to build
 os.chdir({root!r})
 
 
 def system(command):
     done = subprocess.run(get_ipython().var_expand(command, depth=1), shell=True, capture_output=True, text=True)
-    print(done.stdout + (done.stderr if done.returncode else ""), end="")
+    print(re.sub(MADE, "", done.stdout) + (done.stderr if done.returncode else ""), end="")
 
 
 get_ipython().system = system

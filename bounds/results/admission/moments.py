@@ -116,10 +116,10 @@ def _failing(pair: Sequence[Kind], joint: NDArray[np.float64], capacity: int) ->
 @claim(
     "prop-3.1",
     "For one pair, failure shares equal overflow probabilities",
-    "On one pair of deployments of known kinds, under Assumptions 1 to 3: the expected share of scale-outs that fail t "
-    "hours ahead, given what the cluster is like then, is Pr[sum of Q >= c]; a joint chain without capacity against "
-    "the convolution of two laws, t = 0.5, 2 and 8. (Given that a scale-out occurs, the probability that it fails "
-    "differs, since the rate of scale-outs depends on who is alive: the statement is about states, not about "
+    "On one pair of deployments of known kinds, under Assumptions 1 to 3: the expected share of scale-outs that fail "
+    "t hours ahead, given what the cluster is like then, is Pr[sum of Q >= c]; a joint chain without capacity against "
+    "the convolution of two distributions, t = 0.5, 2 and 8. (Given that a scale-out occurs, the probability that it "
+    "fails differs, since the rate of scale-outs depends on who is alive: the statement is about states, not about "
     "scale-outs.)",
     source="Proposition 3.1, equation (5)",
     printed="the left side of (2) is the probability that the sum of Q is at least c (the formula is lost)",
@@ -220,11 +220,11 @@ def _likeliest(belief: NDArray[np.float64]) -> NDArray[np.float64]:
 @claim(
     "corollary-3.2",
     "The threshold rule is optimal in tried cases",
-    "In the simplified problem (known laws, nothing else arrives, no capacity in the way) it is optimal to accept an "
-    "arrival exactly if Pr[sum of Q >= c] is at most tau at all times after acceptance. Three arrivals of known kinds "
-    "and two of believed kinds, one after an hour without an event, and 12 values of tau: the rule decides "
-    "by convolution of two laws at 17 times; that accepting is allowed, and that it is worth more cores than refusing "
-    "at each time, comes from joint chains without capacity, mixed over the kinds.",
+    "In the simplified problem (known distributions, nothing else arrives, no capacity in the way) it is optimal to "
+    "accept an arrival exactly if Pr[sum of Q >= c] is at most tau at all times after acceptance. Three arrivals of "
+    "known kinds and two of believed kinds, one after an hour without an event, and 12 values of tau: the rule "
+    "decides by convolution of two distributions at 17 times; that accepting is allowed, and that it is worth more "
+    "cores than refusing at each time, comes from joint chains without capacity, mixed over the kinds.",
     source="Corollary 3.2, equation (6)",
     printed="it suffices to evaluate the probability that a sum of independent variables exceeds a threshold",
     evidence=Evidence.numeric,
@@ -446,10 +446,10 @@ def _without_kappa(priors: Priors) -> Priors:
 @claim(
     "prop-c.1",
     "Rebuilt closed forms of moments agree with quadrature",
-    "Under Gamma laws the means and variances of X, O and N are the closed forms rebuilt from Proposition C.1: each "
-    "against quadrature over mu of its moments given the parameters, on 27 instances (108 in full), relative tolerance "
-    "1e-7. The variances of O and N as the paper has them, with cores of one deployment or of one scale-out "
-    "uncorrelated, are at most these.",
+    "Under Gamma distributions the means and variances of X, O and N are the closed forms rebuilt from Proposition "
+    "C.1: each against quadrature over mu of its moments given the parameters, on 27 instances (108 in full), "
+    "relative tolerance 1e-7. The variances of O and N as the paper has them, with cores of one deployment or of one "
+    "scale-out uncorrelated, are at most these.",
     source="Proposition C.1",
     printed="closed forms (66)-(79), lost; rebuilt",
     evidence=Evidence.numeric,
@@ -599,11 +599,11 @@ def _means_without_scale_outs(seen: Observed) -> tuple[float, float]:
 @claim(
     "belief-exact",
     "Gamma updates differ from the exact posterior",
-    "The law of mu after observations of a living deployment is one integral away from exact; the conjugate update of "
-    "Gamma laws differs: after 5 quiet hours with one core the mean of mu is 0.313, not 0.429 (worked example). "
-    "Checked by an integral over lambda and mu of prior times likelihood, tolerance 1e-6, for this and for two "
-    "deployments with core ends and scale-outs, and for the mean of lambda too. The plug-in has Gamma(alpha + m, beta "
-    "+ T_d E[mu^kappa]) for lambda, the mean by a sum over mu, and mu^kappa is not left out.",
+    "The distribution of mu after observations of a living deployment is one integral away from exact; the conjugate "
+    "update of Gamma distributions differs: after 5 quiet hours with one core the mean of mu is 0.313, not 0.429 "
+    "(worked example). Checked by an integral over lambda and mu of prior times likelihood, tolerance 1e-6, for this "
+    "and for two deployments with core ends and scale-outs, and for the mean of lambda too. The plug-in has "
+    "Gamma(alpha + m, beta + T_d E[mu^kappa]) for lambda, the mean by a sum over mu, and mu^kappa is not left out.",
     source="Section 2 and Section 5.1, equation (1)",
     printed="Gamma laws are conjugate to the processes of deployments",
     evidence=Evidence.numeric,

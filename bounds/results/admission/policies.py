@@ -197,8 +197,8 @@ def _decisions_changed(number: int, observations: int, epsilon: float) -> int:
     "marginal-heuristic",
     "The marginal heuristic acts only on small arrivals",
     "Where every arrival expects at least epsilon cores at all horizons, the marginal heuristic changes no decision; "
-    "with 50 observations and epsilon of 1 core it changes some: 3 worlds of a cluster of 300 cores with the stand-in "
-    "priors (12 in full).",
+    "with 50 observations and epsilon of 1 core it changes some: 3 replications of a cluster of 300 cores with the "
+    "stand-in priors (12 in full).",
     source="Section 6.1",
     printed="this heuristic does not have any effect when the cluster has no good prior information",
     evidence=Evidence.numeric,
@@ -244,8 +244,9 @@ def at_sla(
     "Fifty observations raise utilisation, in simulation",
     "At an SLA of 1 %, the second-moment policy with 50 observations of each process before arrival uses more of the "
     "cluster than with none: 300 cores, one arrival in 13 h, a quarter of a year, stand-in priors; read at the SLA "
-    "from frontiers in the same 100 worlds (400 in full, with 5 observations between), other than those that chose the "
-    "thresholds; difference above 0 at level 1 - 1e-6, by pseudo-values that count the noise of the threshold.",
+    "from frontiers in the same 100 replications (400 in full, with 5 observations between), other than those that "
+    "chose the thresholds; difference above 0 at level 1 - 1e-6, by pseudo-values that count the noise of the "
+    "threshold.",
     source="Figure 1 and Section 6.2",
     printed="utilisation rises with 0, 1, 5 and 50 observations (numbers lost)",
     evidence=Evidence.statistical,
@@ -298,8 +299,8 @@ def _with_labels(cluster: AdmissionCluster, seen: bool, until: float, runs: int,
     "labelled-users",
     "Labels raise utilisation on one chosen cluster",
     "At an SLA of 2 %, the second-moment policy uses more of a cluster whose users label their deployments by kind "
-    "than of one where it must learn the kind: 120 cores, two kinds that look alike at arrival, 1,500 hours, "
-    "read at the SLA from frontiers in the same 45 worlds (120 in full), other than those that chose the thresholds; "
+    "than of one where it must learn the kind: 120 cores, two kinds that look alike at arrival, 1,500 hours, read at "
+    "the SLA from frontiers in the same 45 replications (120 in full), other than those that chose the thresholds; "
     "difference above 0 at level 1 - 1e-6, by pseudo-values that count the noise of the threshold. The cluster was "
     "chosen because labels matter on it: on a first one, of 80 cores with an SLA of 1 %, no gain was significant.",
     source="Section 7.2",
@@ -338,9 +339,10 @@ ABOVE = AdmissionCluster(6, 1.0, (Kind(0.5, 0.5, 1.0, 0.0, 2), Kind(0.5, 1.0, 0.
 @claim(
     "second-above-zeroth",
     "The zeroth-moment policy can beat the second",
-    "That the second-moment policy uses more than the zeroth at equal SLA is no law: on a named cluster of 6 cores and "
-    "two known kinds, at most 3 deployments and an SLA of 10 %, the best threshold of the zeroth-moment policy uses "
-    "more, by exact chains (each meets the SLA). The paper states the order for its own priors, which are lost.",
+    "That the second-moment policy uses more than the zeroth at equal SLA does not hold in general: on a named "
+    "cluster of 6 cores and two known kinds, at most 3 deployments and an SLA of 10 %, the best threshold of the "
+    "zeroth-moment policy uses more, by exact chains (each meets the SLA). The paper states the order for its own "
+    "priors, which are lost.",
     source="Table 2 and Section 5.3",
     printed="first and second moment achieve similar utilisation, both well above zeroth (numbers lost)",
     evidence=Evidence.numeric,

@@ -38,9 +38,9 @@ def _without_root(mean: float, variance: float, eta: float) -> float:
 @claim(
     "definition-d.1",
     "Cantelli's bound holds for exact distributions, where tried",
-    "E[Q] + sqrt((1 - eta) / eta Var[Q]) is passed with a probability of at most eta: exact laws of the sizes of three "
-    "deployments of known kinds, 0.5, 2 and 8 hours ahead, eta = 0.001, 0.01, 0.05 and 0.3. A bound by the normal "
-    "quantile, which is less, is passed more often.",
+    "E[Q] + sqrt((1 - eta) / eta Var[Q]) is passed with a probability of at most eta: exact distributions of the "
+    "sizes of three deployments of known kinds, 0.5, 2 and 8 hours ahead, eta = 0.001, 0.01, 0.05 and 0.3. A bound by "
+    "the normal quantile, which is less, is passed more often.",
     source="Definition D.1, equation (163)",
     printed="the upper bound of the confidence interval of a deployment's size as given by Cantelli's inequality",
     evidence=Evidence.numeric,

@@ -219,7 +219,7 @@ WORST_OF_FOUR = four_types().workload
 @claim(
     "section-7-path",
     "The four VM types' path reaches greedy reward",
-    "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
+    "For the four VM types at their worst workload the fluid path from the empty system stays within the workload, "
     "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
     source="Section 7",
     printed="converges to the greedy reward (values lost)",

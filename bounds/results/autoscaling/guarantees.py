@@ -51,8 +51,8 @@ def _half_of_the_workload(instance: Instance) -> GreedyAssignment:
 
 @claim(
     "thm-3.7",
-    "Greedy keeps half of the optimum",
-    "Greedy keeps at least half of every assignment, over any number of pools with down-closed sets of "
+    "Greedy attains at least half of the optimum",
+    "Greedy attains at least half of every assignment, over any number of pools with down-closed sets of "
     "configurations. Beside the theorem, the inequalities (12)-(14) of the printed proof are evaluated exactly on "
     "random instances (up to four types and three resources).",
     source="Theorem 3.7",
@@ -273,8 +273,8 @@ def _one_stage_fewer(stages: int) -> Fraction:
 
 @claim(
     "thm-3.9",
-    "Greedy keeps 1-(1-1/J)^J of the optimum",
-    "Greedy keeps 1 - (1 - 1/J)^J of every assignment of J types, with the monotone greedy property or without it; "
+    "Greedy attains at least 1-(1-1/J)^J of the optimum",
+    "Greedy attains 1 - (1 - 1/J)^J of every assignment of J types, with the monotone greedy property or without it; "
     "that this is more than 1 - 1/e is decided in prop-3.10. Beside the theorem, for workloads that fit the servers "
     "exactly (random ones, and the tight family of three types): (15)-(16) hold and the ratio is at least 1 - (1 - "
     "1/n)^n for n greedy stages.",

@@ -62,9 +62,9 @@ def times_workload(instance: Instance, factor: Fraction) -> Instance:
 @claim(
     "poisson-domination",
     "A Poisson number dominates the jobs in service",
-    "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L rho_j, "
-    "under every policy. Beside the proof, the exact laws of small systems on two servers under six policies, at every "
-    "level of every type, but for 1e-9.",
+    "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L "
+    "rho_j, under every policy. Beside the proof, the exact distributions of small systems on two servers under six "
+    "policies, at every level of every type, but for 1e-9.",
     source="Section 2",
     printed="Y_j is stochastically dominated by a variable whose stationary distribution is Poisson with mean L rho_j",
     evidence=Evidence.proved,
@@ -100,7 +100,7 @@ def poisson_domination(
 
 
 @drawing(
-    "Jobs in service on two servers of 12, demands 5 and 7: exact laws and the Poisson law",
+    "Jobs in service on two servers of 12, demands 5 and 7: exact and Poisson distributions",
     "poisson-domination",
     columns=2,
 )
@@ -192,7 +192,7 @@ def known_reward(instance: Instance, servers: int, rules: tuple[str, ...]) -> fl
     "No policy earns more than the static program with the workload L rho. Beside the proof, on one to three servers "
     "(full: four) of three small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, "
     "for a decision process that may also pack anew and drop jobs at every arrival; on two servers it earns no less "
-    "than six policies (where types have no sizes: five) in their exact laws.",
+    "than six policies (where types have no sizes: five) in their exact distributions.",
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
     evidence=Evidence.proved,
@@ -273,7 +273,7 @@ def erlang_reward(
     "Static reservation of the optimal assignment earns the optimum as the number of servers grows: by Erlang's "
     "formula for the slots that the policy reserves, the gap to U* falls by a factor between 1.8 and 2.2 when L grows "
     "from 10^4 to 4 10^4 servers (that is, like L^-1/2), and is below 1 % then, for four systems; the formula agrees "
-    "with the policy's exact law on two servers.",
+    "with the policy's exact distribution on two servers.",
     source="Section 3",
     printed="static reservation is asymptotically optimal: its normalized reward tends to U*",
     evidence=Evidence.numeric,

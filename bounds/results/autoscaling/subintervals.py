@@ -226,7 +226,7 @@ def lemma_f_1(
     return Outcome(computed, bool(worst <= 1e-12) and exponent == -sp.oo)
 
 
-@drawing("Tails of the Poisson law and their bounds", "lemma-f.1", columns=2)
+@drawing("Tails of the Poisson distribution and their bounds", "lemma-f.1", columns=2)
 def tails() -> Sequence[Panel]:
     means, panels = np.geomspace(1, 3000, 60).tolist(), []
     ticks = [(10**n, f"{10**n:,}") for n in range(4)]

@@ -31,7 +31,7 @@ INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs;
 
 @claim(
     "example-1-queues",
-    "M14's queue grows where Algorithm 1's is settled",
+    "M14's queue grows where Algorithm 1's stays short",
     "One server of 6, jobs of 4 and 1, workload 0.89 (1/2, 4): the queue grows under max-weight at local refresh "
     "times, in both readings (choosing anew while the server is empty, or once when it becomes empty), by 3.56 - 2 = "
     "1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth of "

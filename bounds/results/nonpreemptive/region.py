@@ -146,8 +146,8 @@ def _without_resources(space: Additive) -> Fraction:
 
 @claim(
     "lemma-6.1",
-    "A single type keeps N/(R(N+1)) of the weight",
-    "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight. Beside the theorem, the "
+    "A single type attains N/(R(N+1)) of maximum weight",
+    "The best configuration of a single type has N / (R (N + 1)) of the greatest weight. Beside the theorem, the "
     "exact infimum over all weights for it, for the greedy rule by relative value and for its refinement, on random "
     "servers of up to three resources, each replayed at weights that come near to it and at random ones.",
     source="Lemma 6.1",
@@ -228,7 +228,7 @@ def _with_one_fewer(instance: Instance) -> Instance:
 
 @claim(
     "corollary-6.2",
-    "Single-type configurations keep r of the region",
+    "Single-type configurations support fraction r of the region",
     "The region of the single-type configurations holds r C for the r of Lemma 6.1: the largest f with f C inside it "
     "is the worst ratio of the rule, which Lemma 6.1 bounds. Beside the proof, f is computed exactly, with the "
     "direction in which nothing more fits, on random servers; over several pools f is at least the least of theirs.",
@@ -289,7 +289,7 @@ def hulls() -> Sequence[Panel]:
     "example-1",
     "Workload (1/2, 4) lies on Example 1's boundary",
     "Example 1, sizes 4 and 1 on capacity 6: (1/2, 4) is on the boundary of the region, as the average of (1, 2) and "
-    "(0, 6); 0.89 of it is supportable; while the server keeps (1, 2), the small jobs arrive faster than they leave.",
+    "(0, 6); 0.89 of it is supportable; while the server holds (1, 2), the small jobs arrive faster than they leave.",
     source="Example 1",
     printed="0.89 x (0.5, 4), less than the average of (1, 2) and (0, 6)",
     evidence=Evidence.certified,

@@ -393,9 +393,9 @@ def remark_1(
     "Global refresh times, at which all servers are empty, are rare where there are many servers. A job stays for its "
     "service at least, so there are at least as many jobs as in a system where none waits, and the fraction of time "
     "in which all servers are empty is at most exp(-L sum_j rho_j). Max-weight at refresh times on 1 to 4 servers of "
-    "2 units, jobs of 2 and 1, intensity 3/4: the fraction in its exact law, cut off at 8 waiting jobs, with the "
-    "errors of that. That local refresh times do not guarantee stability is example-1-queues; the end of the remark is "
-    "lost.",
+    "2 units, jobs of 2 and 1, intensity 3/4: the fraction in its exact distribution, cut off at 8 waiting jobs, with "
+    "the errors of that. That local refresh times do not guarantee stability is example-1-queues; the end of the "
+    "remark is lost.",
     source="Remark 2",
     printed="times when all the servers become empty could be extremely rare when the system size is large",
     evidence=Evidence.numeric,

@@ -131,7 +131,7 @@ SERVERS = (150, 200, 225, 250, 275, 300, 325, 350, 375, 400, 450, 500, 600, 800,
 
 @claim(
     "figure-8",
-    "M14's reading decides who wins on the trace",
+    "M14's reading decides which policy wins the trace",
     "First 84 minutes of the Google trace (37,702 completed tasks, sizes rounded up to powers of 1/2), 150 to 1000 "
     "servers (quick: eight of fifteen numbers), from twice to less than a third of the offered load: Algorithm 1 has "
     "a smaller mean queue than G16 and than M14 in either reading. What is ours: the window (the printed one, a "

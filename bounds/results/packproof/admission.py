@@ -101,10 +101,10 @@ def _clumps_of_two_kinds() -> Clumps:
     "gain-by-capacity",
     "The second moment gains less at 720 cores",
     "At equal SLA and equal load a core the second-moment policy gains less over the zeroth on a larger cluster: two "
-    "kinds of deployments, SLA 5 %, 90 and 720 cores (in full 5,760 too, and from 90 cores on the gain falls at "
-    "least like the inverse root of the capacity). At each capacity the gain is less than the bound for all policies "
-    "leaves above the zeroth-moment policy, whose free cores are fewer than a blind policy needs by the compound "
-    "Poisson law.",
+    "kinds of deployments, SLA 5 %, 90 and 720 cores (in full 5,760 too, and from 90 cores on the gain falls at least "
+    "like the inverse root of the capacity). At each capacity the gain is less than the bound for all policies leaves "
+    "above the zeroth-moment policy, whose free cores are fewer than a blind policy needs by the compound Poisson "
+    "distribution.",
     source="packproof, on Section 5.3 of the admission paper",
     printed="the gain is printed for one capacity (numbers lost); how it depends on the capacity is not said",
     evidence=Evidence.statistical,
@@ -160,11 +160,11 @@ def _welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     "blind-reserve",
     "Blind admission refuses at most the Poisson share",
     "A policy that admits each arrival with the same probability refuses at most the share of scale-outs that find no "
-    "free cores by the compound Poisson law, where each sees the law of all other deployments beside its own: two "
-    "kinds of deployments on 180 cores at a law of about 10 %, 300 worlds (3,000 in full), and 30 more for the law. If "
-    "nothing is refused the share is that of the law, within the interval of their difference; on every path no more "
-    "are refused. On 11,520 cores at an SLA of 5 % the free cores are within 5 % of z sqrt(b u / c), where b is the "
-    "clump ratio and u the utilisation.",
+    "free cores by the compound Poisson distribution, where each sees the distribution of all other deployments "
+    "beside its own: two kinds of deployments on 180 cores where the distribution gives about 10 %, 300 replications "
+    "(3,000 in full), and 30 more for the distribution. If nothing is refused the share is that of the distribution, "
+    "within the interval of their difference; on every path no more are refused. On 11,520 cores at an SLA of 5 % the "
+    "free cores are within 5 % of z sqrt(b u / c), where b is the clump ratio and u the utilisation.",
     source="packproof, on Proposition 3.1 of the admission paper",
     printed="(nothing about how much of a cluster must stay free)",
     evidence=Evidence.statistical,
@@ -258,10 +258,10 @@ FILLING = AdmissionCluster(300, 0.075, STAND_IN)
 @claim(
     "pathwise-bound",
     "No tried policy uses more than unrefused cores",
-    "In no world does a policy use more than the cores that are active if no request is ever refused, cut off at the "
-    "capacity: five policies in 6 worlds (40 in full) of 300 cores, a quarter of a year. The bound is the integral "
-    "over the world's own events, by sums that share no code with the event loop, to 1e-9. What is used where every "
-    "deployment may enter is another number: there a refused scale-out changes who stays.",
+    "In no replication does a policy use more than the cores that are active if no request is ever refused, cut off "
+    "at the capacity: five policies in 6 replications (40 in full) of 300 cores, a quarter of a year. The bound is "
+    "the integral over the replication's own events, by sums that share no code with the event loop, to 1e-9. What is "
+    "used where every deployment may enter is another number: there a refused scale-out changes who stays.",
     source="packproof",
     printed="(no bound for all policies is printed)",
     evidence=Evidence.numeric,

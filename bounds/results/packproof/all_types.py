@@ -107,12 +107,12 @@ def _least_of_members() -> Fraction:
 
 @claim(
     "one-resource-all-types",
-    "Greedy on one resource keeps at least 0.696590",
-    "With one additive resource, equal servers and job types each of which fits a server, greedy keeps at least "
+    "Greedy on one resource attains at least 0.696590",
+    "With one additive resource, equal servers and job types each of which fits a server, greedy attains at least "
     "0.696590 of the optimum, whatever the number of types. In the proof the identities are decided in symbols, and "
     "the last step is a table in integers, rounded to the safe side. Beside it, no random and no extreme single step "
     "exceeds the table, random contents of a server satisfy the inequalities of the proof and lose no more, and four "
-    "of the known instances (`one-resource-general`) keep more.",
+    "of the known instances (`one-resource-general`) have larger ratios.",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,

@@ -299,8 +299,8 @@ def _searched(
 
 @claim(
     "one-resource-anchors",
-    "Greedy on one resource keeps at least 0.696620",
-    "With one additive resource, equal servers and job types each of which fits a server, greedy keeps at least "
+    "Greedy on one resource attains at least 0.696620",
+    "With one additive resource, equal servers and job types each of which fits a server, greedy attains at least "
     "0.696620 of the optimum, whatever the number of types. In the proof the identities are decided in symbols, and "
     "all chains of types by a search in integers, rounded to the safe side, that ends at the table of "
     "`one-resource-all-types`. Beside it, both lemmas hold exactly for random contents of a server.",

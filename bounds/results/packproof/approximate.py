@@ -101,9 +101,9 @@ def keeps(instance: Instance, alpha: Fraction, run: ApproximateRun) -> bool:
 
 @claim(
     "approximate-greedy",
-    "Approximate greedy keeps 1-(1-alpha/m)^m of the optimum",
-    "Let each stage of greedy use a configuration with at least alpha times the greatest reward of the types left, "
-    "0 < alpha <= 1. Then greedy keeps 1 - prod(1 - alpha x_i) of the optimum, x_i the fractions of its I stages, and "
+    "Approximate greedy attains 1-(1-alpha/m)^m of the optimum",
+    "Let each stage of greedy use a configuration with at least alpha times the greatest reward of the types left, 0 "
+    "< alpha <= 1. Then greedy attains 1 - prod(1 - alpha x_i) of the optimum, x_i the fractions of its I stages, and "
     "1 - (1 - alpha/m)^m for every m >= I, over any number of pools and every down-closed set of configurations. For "
     "every J and rational alpha an instance and an oracle attain 1 - (1 - alpha/J)^J. Beside the theorems, both are "
     "decided exactly on random instances of one pool, with the least and with random configurations that are enough, "

@@ -139,7 +139,7 @@ def _starts_over_the_bound(rule: str, instance: Instance, weights: Sequence[Frac
 
 @claim(
     "bf-js-both-sides",
-    "BF-J/S grows at 0.84 and not at 0.79",
+    "BF-J/S queues grow at 0.84, not at 0.79",
     "The instance of bf-js-nine-elevenths in simulation, 1,000 servers (full: 20,000): at z = 0.84 the queue grows, "
     "and by at least three quarters of the proof's bound for the waiting weight, if all that waits are jobs of 13; at "
     "z = 0.79 it is settled, which grows by less than a hundredth of that.",

@@ -130,14 +130,14 @@ def attained(most: int) -> bool:
     "With one-slot service BF-J/S supports exactly 9/11",
     "With service of one slot 9/11 is the exact share of the maximum workload that BF-J/S supports on many servers, "
     "for finitely many sizes. In a slot jobs end, come, and start, in this order; the numbers of jobs of each size "
-    "that come are independent Poisson numbers of means L times a vector of traffic intensity z. For every such vector "
-    "with z < 9/11 there is an L_0, which depends on the sizes and the vector, such that on L >= L_0 servers the chain "
-    "is positive recurrent, and the mean number of waiting jobs stays bounded; for every z > 9/11 the law of "
-    "bf-js-nine-elevenths has an L_0 from which on the number of jobs tends to infinity. The proof uses that First-Fit "
-    "Decreasing needs at most 11/9 OPT + c bins (Johnson, Dosa). Nothing is said of z = 9/11, of infinitely many "
-    "sizes, of an L_0 that serves all laws, or of few servers. Beside the proof, the policy's own functions start the "
-    "first L bins of First-Fit Decreasing along 400 (full: 20,000) slots for each of three laws, and the step of the "
-    "induction is tried on all small queues of them.",
+    "that come are independent Poisson numbers of means L times a vector of traffic intensity z. For every such "
+    "vector with z < 9/11 there is an L_0, which depends on the sizes and the vector, such that on L >= L_0 servers "
+    "the chain is positive recurrent, and the mean number of waiting jobs stays bounded; for every z > 9/11 the "
+    "distribution of bf-js-nine-elevenths has an L_0 from which on the number of jobs tends to infinity. The proof "
+    "uses that First-Fit Decreasing needs at most 11/9 OPT + c bins (Johnson, Dosa). Nothing is said of z = 9/11, of "
+    "infinitely many sizes, of an L_0 that serves all distributions, or of few servers. Beside the proof, the "
+    "policy's own functions start the first L bins of First-Fit Decreasing along 400 (full: 20,000) slots for each of "
+    "three distributions, and the step of the induction is tried on all small queues of them.",
     source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
@@ -195,10 +195,11 @@ SIMULATED_SEED = 20261201
 
 @claim(
     "bf-js-nine-elevenths-simulated",
-    "BF-J/S grows at 0.84, falls at 0.8, simulated",
+    "BF-J/S queues grow at 0.84, shrink at 0.8",
     "Both sides of bf-js-nine-elevenths-exact in simulation, on 200 servers from a backlog of jobs of the smallest "
     "size that would fill 30 servers for each server: at intensity 0.8 the number of waiting jobs falls for the sizes "
-    "31, 17, 16 and 13 and for four (full: 20) random laws of three to six sizes; at 0.84 it grows for the first.",
+    "31, 17, 16 and 13 and for four (full: 20) random distributions of three to six sizes; at 0.84 it grows for the "
+    "first.",
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,

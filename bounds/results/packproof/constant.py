@@ -32,12 +32,12 @@ def random_explicit(generator: np.random.Generator) -> Instance:
 
 @claim(
     "always-1-1/e",
-    "Greedy keeps more than 1-1/e without monotonicity",
-    "For every finite down-closed set of configurations greedy keeps 1 - prod(1 - x_i) >= 1 - (1 - 1/I)^I > 1 - 1/e of "
-    "the optimum, x_i the fractions of its I stages; no monotone greedy property is needed. Beside the theorems, that "
-    "1 - (1 - 1/I)^I falls to 1 - 1/e is decided in symbols, and the stage bounds over all configurations, and against "
-    "the exact optimum, on random instances: additive resources with one to three pools, and configurations that are "
-    "listed and need not be additive.",
+    "Greedy attains more than 1-1/e without monotonicity",
+    "For every finite down-closed set of configurations greedy attains 1 - prod(1 - x_i) >= 1 - (1 - 1/I)^I > 1 - 1/e "
+    "of the optimum, x_i the fractions of its I stages; no monotone greedy property is needed. Beside the theorems, "
+    "that 1 - (1 - 1/I)^I falls to 1 - 1/e is decided in symbols, and the stage bounds over all configurations, and "
+    "against the exact optimum, on random instances: additive resources with one to three pools, and configurations "
+    "that are listed and need not be additive.",
     source="packproof",
     printed="not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     evidence=Evidence.formal,

@@ -210,14 +210,14 @@ def _changed(
     "Divisible sizes gain nothing up to four types",
     "One resource, equal servers, sizes of which each divides the next. (1) The most reward of a server has a closed "
     "form (packproof.greedy.divisible_reward), and greedy is optimal where the largest size divides the capacity. (2) "
-    "Divisible sizes gain nothing for up to four types: the infimum of what greedy keeps is 3/4, 17/24 and 235/336 "
-    "for 2, 3 and 4 types even with powers of two, as for all sizes; for J types it is at most what the one-resource "
-    "family keeps. (3) If types are exhausted in an order in which the size of each one exhausted before the last "
-    "stage divides the sizes of all after it, greedy keeps more than (3 - E)/2 = 0.69665 for every number of types, E "
-    "the sum of 1/(2^k - 1), and no larger constant will do. The numbers of the proof are decided in rationals. Beside "
-    "it: the closed form and the optimality on random instances, the instances of (2) for up to 5 types and w to 64, "
-    "and hill climbing over sizes, rewards and numbers of jobs in all other orders of 3 and 4 (full: 2 to 5) types, "
-    "which finds no content that loses more than the family.",
+    "Divisible sizes gain nothing for up to four types: the infimum of what greedy attains is 3/4, 17/24 and 235/336 "
+    "for 2, 3 and 4 types even with powers of two, as for all sizes; for J types it is at most what greedy attains on "
+    "the one-resource family. (3) If types are exhausted in an order in which the size of each one exhausted before "
+    "the last stage divides the sizes of all after it, greedy attains more than (3 - E)/2 = 0.69665 for every number "
+    "of types, E the sum of 1/(2^k - 1), and no larger constant will do. The numbers of the proof are decided in "
+    "rationals. Beside it: the closed form and the optimality on random instances, the instances of (2) for up to 5 "
+    "types and w to 64, and hill climbing over sizes, rewards and numbers of jobs in all other orders of 3 and 4 "
+    "(full: 2 to 5) types, which finds no content that loses more than the family.",
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
@@ -305,7 +305,7 @@ def powers_keep_what_is_said(types: int, width: int, more_small_jobs: int = 0) -
     return solve(instance).ratio == fraction and 0 < fraction - family < Fraction(1, width)
 
 
-@drawing("Sizes that are powers of two: what greedy keeps as the units become fine", "divisible-sizes")
+@drawing("Sizes that are powers of two: what greedy attains as the units become fine", "divisible-sizes")
 def as_units_become_fine() -> Sequence[Panel]:
     widths = [2**n for n in range(1, 11)]
     curves, lines = [], []
@@ -313,4 +313,4 @@ def as_units_become_fine() -> Sequence[Panel]:
         ratios = [float(kept_of_powers(types, width)) for width in widths]
         curves.append(Curve(f"{types} types", widths, ratios))
         lines.append(Line(f"family, {types} types", float(solve(one_resource_family(types)).ratio)))
-    return [Chart("w (units)", "kept (share)", curves, lines, xscale="log")]
+    return [Chart("w (units)", "attained (share)", curves, lines, xscale="log")]

@@ -210,14 +210,14 @@ def judged(trap: RowTrap, servers: Sequence[int]) -> Outcome:
 
 @claim(
     "vqs-bf-two-sizes",
-    "Two sizes limit VQS-BF to 6/7",
-    "On any number L >= 1 of servers VQS-BF supports no more than 6/7 of the maximum workload where two sizes come, "
-    "whatever the mean of geometric service. In a slot jobs end, come, and start, in this order. Jobs of 46 and 33 on "
-    "servers of 120, Poisson arrivals, workloads z and 2 z for each server, so that the traffic intensity is z, any J "
-    ">= 2, jobs end with probability mu in (0, 1] in a slot: for every z > 6/7 the number of jobs tends to infinity "
-    "with probability 1. The rows of K_RED (for J to 8), the contents of servers and the rate of growth are decided "
-    "in integers and rationals. Beside the proof, the policy's own functions are followed on one and two servers "
-    "(full: and three).",
+    "With two sizes VQS-BF supports at most 6/7",
+    "There are two sizes with which VQS-BF supports no more than 6/7 of the maximum workload, on any number L >= 1 of "
+    "servers and whatever the mean of geometric service. In a slot jobs end, come, and start, in this order. Jobs of "
+    "46 and 33 on servers of 120, Poisson arrivals, workloads z and 2 z for each server, so that the traffic "
+    "intensity is z, any J >= 2, jobs end with probability mu in (0, 1] in a slot: for every z > 6/7 the number of "
+    "jobs tends to infinity with probability 1. The rows of K_RED (for J to 8), the contents of servers and the rate "
+    "of growth are decided in integers and rationals. Beside the proof, the policy's own functions are followed on "
+    "one and two servers (full: and three).",
     source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
@@ -240,13 +240,14 @@ def two_sizes(
 
 @claim(
     "vqs-bf-five-sixths",
-    "Three sizes limit VQS-BF to 5/6",
-    "On any number L >= 1 of servers VQS-BF supports no more than 5/6 of the maximum workload, whatever the mean of "
-    "geometric service. In a slot jobs end, come, and start, in this order. Jobs of 60, 40 and 21 on servers of 100, "
-    "Poisson arrivals, workloads 4/5 z each for each server, so that the traffic intensity is z, any J >= 3, jobs end "
-    "with probability mu in (0, 1] in a slot: for every z > 5/6 the number of jobs tends to infinity with probability "
-    "1. The rows of K_RED (for J to 9), the contents of servers and the rate of growth are decided in integers and "
-    "rationals. Beside the proof, the policy's own functions are followed on one and two servers (full: and three).",
+    "With three sizes VQS-BF supports at most 5/6",
+    "There are three sizes with which VQS-BF supports no more than 5/6 of the maximum workload, on any number L >= 1 "
+    "of servers and whatever the mean of geometric service. In a slot jobs end, come, and start, in this order. Jobs "
+    "of 60, 40 and 21 on servers of 100, Poisson arrivals, workloads 4/5 z each for each server, so that the traffic "
+    "intensity is z, any J >= 3, jobs end with probability mu in (0, 1] in a slot: for every z > 5/6 the number of "
+    "jobs tends to infinity with probability 1. The rows of K_RED (for J to 9), the contents of servers and the rate "
+    "of growth are decided in integers and rationals. Beside the proof, the policy's own functions are followed on "
+    "one and two servers (full: and three).",
     source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
@@ -275,7 +276,7 @@ SEED = 20261128
 
 @claim(
     "vqs-bf-from-a-backlog",
-    "From a backlog VQS-BF grows at 0.88, simulated",
+    "VQS-BF queues grow from a backlog at 0.88",
     "The instance of vqs-bf-five-sixths in simulation, from a backlog of 240, 160 and 80 jobs of 60, 40 and 21 for "
     "each server: at z = 0.88 the number of waiting jobs grows at a rate between 3/4 and 5/4 of the rate of the proof, "
     "0.096 mu L a slot, and at z = 0.8 it falls. On 2 servers with service of one slot, and on 10 servers with mu = "

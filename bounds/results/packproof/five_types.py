@@ -286,11 +286,11 @@ def most_lost_at_random(types: int, count: int, generator: np.random.Generator) 
 
 @claim(
     "one-resource-five-types",
-    "One resource: four types keep 235/336, five 571/819",
-    "With one additive resource, equal servers and job types each of which fits a server, greedy keeps at least "
+    "One resource: four types attain 235/336, five 571/819",
+    "With one additive resource, equal servers and job types each of which fits a server, greedy attains at least "
     "235/336 of the optimum for four types and 571/819 for five, and both are attained. In the proof the cases are "
     "decided by a search in integers, rounded to the safe side, the identities in symbols, and the other inequalities "
-    "in rationals. Beside it, no random instance keeps less, and no random content of a server loses more.",
+    "in rationals. Beside it, no random instance has a smaller ratio, and no random content of a server loses more.",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
@@ -370,12 +370,12 @@ def _below_the_bound(types: int, instances: int, lost: Fraction, generator: np.r
 
 @claim(
     "one-resource-inserted",
-    "An inserted family keeps less than the first",
-    "One resource, J >= 3 types, N = 2^(J-2): greedy keeps exactly 1 - N^2/(N^2 + 1) D/2 of the optimum of the family "
-    "of `one_resource_inserted`, with D = 1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2, where ties "
-    "go to more jobs of the first type (Definition 2.2). Beside the theorem: the code solves J = 3..7 (full: 9). From "
-    "J = 5 to there that is less than the first family keeps; for J = 7 it is less than the limit of the first family, "
-    "so that this limit, 0.69665, is not the least share on one resource for all J.",
+    "A second one-resource family has smaller ratios",
+    "One resource, J >= 3 types, N = 2^(J-2): greedy attains exactly 1 - N^2/(N^2 + 1) D/2 of the optimum of the "
+    "family of `one_resource_inserted`, with D = 1/(N (N + 1)) + 1/N + sum of 1/(2^k - 1), k = 2..J-2, where ties go "
+    "to more jobs of the first type (Definition 2.2). Beside the theorem: the code solves J = 3..7 (full: 9). From J "
+    "= 5 to there that is less than on the first family; for J = 7 it is less than the limit of the first family, so "
+    "that this limit, 0.69665, is not the least share on one resource for all J.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.formal,

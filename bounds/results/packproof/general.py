@@ -79,12 +79,13 @@ def _small_rewards(p: int, m: int) -> Instance:
 
 @claim(
     "one-resource-general",
-    "The family's least limit is 0.69664, not attained",
-    "One resource, p >= 1 halves, quarters, .., and m >= 1 small types: greedy keeps exactly the share of the theorem "
-    "on `one_resource_member(p, m)`, which Coq checked. For every p the shares fall with m to a limit c(p) that no "
-    "member attains, and c(5) = 0.6966399940587... is the least of all limits; so it is the infimum over the family, "
-    "and not attained. In the proof the limits are enclosed in rationals. Beside it, the code solves 14 members (full: "
-    "20). That no instance on one resource keeps less than c(5) is a conjecture; at least 0.69662 is proved.",
+    "The known one-resource instances approach 0.69664 from above",
+    "One resource, p >= 1 halves, quarters, .., and m >= 1 small types: greedy attains exactly the share of the "
+    "theorem on `one_resource_member(p, m)`, which Coq checked. For every p the shares fall with m to a limit c(p) "
+    "that no member attains, and c(5) = 0.6966399940587... is the least of all limits; so it is the infimum over the "
+    "family, and not attained. In the proof the limits are enclosed in rationals. Beside it, the code solves 14 "
+    "members (full: 20). That no instance on one resource has a ratio less than c(5) is a conjecture; at least "
+    "0.69662 is proved.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.proved,

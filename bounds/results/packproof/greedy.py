@@ -31,7 +31,7 @@ from theory.numbers import text, total
 
 @claim(
     "worst-workload",
-    "In the paper's order greedy keeps exactly 449/515",
+    "Worst workload in the paper's order: exactly 449/515",
     "The exactly worst workload of the paper's four VM types: for each order in which types are listed, every order of "
     "exhaustion is one exact linear program. The order of the list matters, because ties go to types listed first: in "
     "the paper's order the least ratio is 449/515, attained at (48/13, 18/13, 3, 2) jobs per server of (1, 1), "
@@ -70,7 +70,7 @@ def exactly_worst(every: int = 1, memory: int = SERVER[1], *, listed_first: bool
 
 @claim(
     "worst-rewards",
-    "Worst rewards and workloads reach 3/4 and 101/136",
+    "Worst rewards and workloads give 3/4 and 101/136",
     "Workload and rewards together reach 3/4 for demands 5, 7 on 12 and 101/136 for 3, 1, 7 on 12, as infima "
     "attained to within 1e-6 off the ties, whatever the order of the types.",
     source="packproof",
@@ -96,10 +96,10 @@ def rewards_too(orders: int = 2, *, capacity: int = 12) -> Outcome:
 
 @claim(
     "pools",
-    "Joint greedy over pools keeps 1-(1-1/m)^m",
-    "Ascending in all pools at once, greedy keeps 1 - prod(1 - x_i) of every assignment over any number of pools, x_i "
-    "the fractions of its stages, and 1 - (1 - 1/m)^m for every m that is at least the number of stages or of types. "
-    "Beside the theorem, guarantee and ratio are compared exactly on random instances of two and three pools.",
+    "Joint greedy over pools attains 1-(1-1/m)^m",
+    "Ascending in all pools at once, greedy attains 1 - prod(1 - x_i) of every assignment over any number of pools, "
+    "x_i the fractions of its stages, and 1 - (1 - 1/m)^m for every m that is at least the number of stages or of "
+    "types. Beside the theorem, guarantee and ratio are compared exactly on random instances of two and three pools.",
     source="packproof",
     printed="the paper postpones several server pools",
     evidence=Evidence.formal,
@@ -131,9 +131,9 @@ def three_pools() -> Sequence[Panel]:
 
 @claim(
     "sequential-pools",
-    "Filling pools in turn keeps half, no more",
-    "Filling pools one after another, each by greedy on what is left, keeps at least half of every assignment, and no "
-    "more on two pools with demands 2, 3 and capacities 3, 2. Beside the theorem, the worst over a family of two "
+    "Filling pools one after another attains exactly half",
+    "Filling pools one after another, each by greedy on what is left, attains at least half of every assignment, and "
+    "no more on two pools with demands 2, 3 and capacities 3, 2. Beside the theorem, the worst over a family of two "
     "equal pools on one resource is searched exhaustively.",
     source="packproof",
     printed="not in the paper",
@@ -182,12 +182,12 @@ def _one_unit_more(instance: Instance) -> Instance:
 
 @claim(
     "one-resource-family",
-    "A one-resource family's shares fall to 0.69665",
-    "One resource, J >= 2 types, n = J - 1: greedy keeps exactly 1 - (2^-n + sum of 1/(2^k - 1), k = 2..n) / 2 of the "
-    "optimum of the family of `one_resource_family`, where ties go to more jobs of the first type (Definition 2.2). "
-    "Beside the theorem: the code solves J = 2..8; and the share falls with J, to a limit that exact sums enclose in "
-    "(0.696652, 0.696653): (3 - E)/2, E the sum of all 1/(2^k - 1). So no constant above 0.696653 is kept on one "
-    "resource for all J.",
+    "A one-resource family's ratios fall to 0.69665",
+    "One resource, J >= 2 types, n = J - 1: greedy attains exactly 1 - (2^-n + sum of 1/(2^k - 1), k = 2..n) / 2 of "
+    "the optimum of the family of `one_resource_family`, where ties go to more jobs of the first type (Definition "
+    "2.2). Beside the theorem: the code solves J = 2..8; and the share falls with J, to a limit that exact sums "
+    "enclose in (0.696652, 0.696653): (3 - E)/2, E the sum of all 1/(2^k - 1). So no constant above 0.696653 is "
+    "attained on one resource for all J.",
     source="packproof",
     printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
     evidence=Evidence.formal,
@@ -220,7 +220,7 @@ def one_resource_share(most: int = 8, *, change: Callable[[Instance], Instance] 
 
 @claim(
     "one-resource-not-attained",
-    "One resource never attains 1-(1-1/J)^J beyond two types",
+    "One resource: 1-(1-1/J)^J is not tight for J>2",
     "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
     "the optimum on every instance with a positive optimum: the bound is not attained. It is not the infimum "
     "either (`one-resource-three-types`, `one-resource-five-types`; more types: `one-resource-all-types`). Every "

@@ -30,11 +30,11 @@ SEED = 41
 
 @claim(
     "limit-1-1/e",
-    "On non-monotone instances the limit keeps over 1-1/e",
-    "Without the monotone greedy property, too, the limit of dynamic reservation keeps over 1 - 1/e. Variations of an "
-    "instance of three types, in each of which more workload means less greedy reward: the exactly worst ratios over "
-    "all workloads are at least 19/27, in rationals; the fluid path from full servers, in floats, ends at that share "
-    "of the optimum, to within 1e-6.",
+    "On non-monotone instances dynamic reservation attains over 1-1/e",
+    "Without the monotone greedy property, too, the limit of dynamic reservation attains over 1 - 1/e. Variations of "
+    "an instance of three types, in each of which more workload means less greedy reward: the exactly worst ratios "
+    "over all workloads are at least 19/27, in rationals; the fluid path from full servers, in floats, ends at that "
+    "share of the optimum, to within 1e-6.",
     source="packproof",
     printed="not in the paper: 1/2 without Def. 3.8",
     evidence=Evidence.numeric,

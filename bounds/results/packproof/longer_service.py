@@ -142,7 +142,7 @@ def beyond(rule: str, cost: Fraction, slots: int, seed: int = SEED) -> str:
 
 @claim(
     "bf-js-longer-service",
-    "For mu above 0.9036 BF-J/S loses work",
+    "BF-J/S is not throughput-optimal for mu above 0.9036",
     "Where service takes more than one slot on average BF-J/S supports less than the maximum workload: jobs of 31, 17, "
     "16 and 13 on servers of 60 in the ratio 1 : 1 : 1 : 2, Poisson arrivals, jobs end with probability mu in a "
     "slot, in which jobs end, come and start, mu^4 > 2/3 (mu > 0.9036). For every traffic intensity z > z(mu) = 9/11 "
@@ -196,7 +196,7 @@ SIMULATED_SEED = 20261129
 
 @claim(
     "bf-js-longer-service-simulated",
-    "BF-J/S grows at longer service times, simulated",
+    "BF-J/S queues grow at longer service times, simulated",
     "The instance of bf-js-longer-service in simulation, beyond the service times of the proof: from a backlog of 400 "
     "jobs of 13 for each server the number of waiting jobs grows at mu = 1/2, z = 0.9 on 60 servers and at mu = 1/5, z "
     "= 0.95 on 100 servers; at z = 0.8 it falls.",

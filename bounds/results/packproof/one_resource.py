@@ -43,11 +43,11 @@ def most_lost(n: int, other: int) -> Fraction:
 
 @claim(
     "one-resource-three-types",
-    "Three types on one resource keep 17/24",
-    "With one additive resource, equal servers and three job types, each of which fits a server, greedy keeps at least "
-    "17/24 of the optimum, and 17/24 is attained. So the infimum is larger than 19/27, which it is with two resources. "
-    "In the proof the identities are decided in symbols. Beside it, all pairs of up to 40 (full: 400) jobs alone of "
-    "the first two types lose no more in rationals, and no random instance keeps less.",
+    "On one resource three types attain exactly 17/24",
+    "With one additive resource, equal servers and three job types, each of which fits a server, greedy attains at "
+    "least 17/24 of the optimum, and 17/24 is attained. So the infimum is larger than 19/27, which it is with two "
+    "resources. In the proof the identities are decided in symbols. Beside it, all pairs of up to 40 (full: 400) jobs "
+    "alone of the first two types lose no more in rationals, and no random instance has a smaller ratio.",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,

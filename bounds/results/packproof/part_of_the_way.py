@@ -137,11 +137,11 @@ def _other_demands(m: int) -> Cluster:
     "Every fixed step of Algorithm I can fail",
     "Let every server go a fixed part eta of its way in its turn of Algorithm I, or the whole allocation after each "
     "round. For every eta > 0 there is a cluster of two servers and three equal users with a PS-DSF allocation from "
-    "which both lead away: a round multiplies a deviation by -l, and l grows without bound in the family. In turn, eta "
-    "above 2/(1 + sqrt(l)) leads away, after whole rounds eta above 2/(1 + l). The proof is decided in symbols. Beside "
-    "it: exact rounds near the allocation multiply deviations as said; from the start of the algorithm those parts do "
-    "not settle in 2,000 rounds of floats, 17/20 does not on a cluster of three servers, and packproof's rounds, which "
-    "go to smaller parts, find exact allocations of all.",
+    "which both lead away: a round multiplies a deviation by -l, and l grows without bound in the family. In turn, "
+    "eta above 2/(1 + sqrt(l)) leads away, after whole rounds eta above 2/(1 + l). The proof is decided in symbols. "
+    "Beside it: exact rounds near the allocation multiply deviations as said; from the start of the algorithm those "
+    "parts do not converge in 2,000 rounds of floats, 17/20 does not on a cluster of three servers, and packproof's "
+    "rounds, which go to smaller parts, find exact allocations of all.",
     source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.proved,

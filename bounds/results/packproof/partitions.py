@@ -34,9 +34,9 @@ def _grid(law: Law, grid: int) -> list[int]:
 
 @claim(
     "linear-prices",
-    "Linear prices bound workloads at least as well",
-    "Prices of sizes that are linear between the cuts bound the workload at least as well as rounding down to the same"
-    " cuts, and as Lemma 2: an integer knapsack decides them. Random laws on cuts at twentieths.",
+    "Linear prices bound workloads no worse than rounding",
+    "Prices of sizes that are linear between the cuts bound the workload at least as well as rounding down to the "
+    "same cuts, and as Lemma 2: an integer knapsack decides them. Random distributions on cuts at twentieths.",
     source="packproof",
     printed="not in the paper, which rounds down (step functions)",
     evidence=Evidence.certified,
@@ -64,7 +64,8 @@ def linear_prices(count: int = 10, *, grid: int = 20) -> Outcome:
     "mixed-cells",
     "Mixing cells supports no less than rounding up",
     "Mixing uniform cells supports at least what rounding them up supports, never more than the prices allow: random "
-    "laws of 16 cells. It is exact with one cell for [0.1, 0.9] and [0.01, 0.19], where rounding up is 50 % short.",
+    "distributions of 16 cells. It is exact with one cell for [0.1, 0.9] and [0.01, 0.19], where rounding up is 50 % "
+    "short.",
     source="packproof",
     printed="not in the paper, which rounds up",
     evidence=Evidence.certified,
@@ -132,10 +133,10 @@ def cells() -> Sequence[Panel]:
 @claim(
     "partition-guarantee",
     "A partition's guarantee is one over rounded servers",
-    "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
-    " up. Coq checked it for mean numbers of jobs by cell; that a law enters by these alone is proved in words."
-    " Beside the proof, on four partitions, and random ones, the worst law"
-    " attains it exactly, the whole maximum is found again by other means, and no law of a random family is below.",
+    "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once "
+    "rounded up. Coq checked it for mean numbers of jobs by cell; that a distribution enters by these alone is proved "
+    "in words. Beside the proof, on four partitions, and random ones, the worst distribution attains it exactly, the "
+    "whole maximum is found again by other means, and no distribution of a random family is below.",
     source="packproof",
     printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",
     evidence=Evidence.proved,
@@ -207,8 +208,8 @@ def _most_servers(cuts: list[str], least: Fraction, *, closed: bool) -> Fraction
 @claim(
     "best-partitions",
     "Best guarantees by cuts are decided on grids",
-    "Best guarantees with N cuts on a rational grid, each other partition refuted by a law: on (1/4, 1] one cut at 1/2"
-    " gives 2/3; on (1/6, 1] in twenty-fourths 1/5, 3/7, 3/5, 12/19 for N = 0..3 (quick: to N = 2).",
+    "Best guarantees with N cuts on a rational grid, each other partition refuted by a distribution: on (1/4, 1] one "
+    "cut at 1/2 gives 2/3; on (1/6, 1] in twenty-fourths 1/5, 3/7, 3/5, 12/19 for N = 0..3 (quick: to N = 2).",
     source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
@@ -242,7 +243,7 @@ def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fract
 
 @claim(
     "universal-cuts",
-    "One cut does for three on (1/4, 1]",
+    "One cut guarantees 2/3 on sizes above 1/4",
     "On (1/4, 1] one cut does what the universal partition does with three. On (1/8, 1] each of its five cuts is needed"
     " (without one at most 3/5), and no four cuts in twelfths (full: in twenty-fourths) reach 2/3.",
     source="packproof",
@@ -274,7 +275,7 @@ def each_cut() -> Sequence[Panel]:
     every, whole, without = _universal_without(3)
     names = [f"all five cuts: {whole}", *(f"without the cut at {cut}: {without[cut]}" for cut in sorted(every))]
     ratios = [float(whole), *(float(without[cut]) for cut in sorted(every))]
-    return [Bars("kept for every law (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
+    return [Bars("guaranteed (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
 
 
 @cache
@@ -290,8 +291,8 @@ def _of_google(resource: str) -> tuple[Bracket, Fraction]:
 @claim(
     "google-throughput",
     "The trace's maximum workload is known within 1%",
-    "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %;"
-    " VQS is sure to keep more than 4/5 of it.",
+    "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 "
+    "%; VQS is sure to support more than 4/5 of it.",
     source="packproof",
     printed="not in the paper, which simulates the trace",
     evidence=Evidence.certified,

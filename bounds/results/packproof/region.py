@@ -63,9 +63,9 @@ def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
     "The constant of Lemma 6.1 for the best configuration of a single type is 1/(R T), T = 1 + 1/(N+1) + "
     "1/((N+1)(N+2)) + ..., each denominator the one before times itself plus one, and no constant is larger: 0.5913/R "
     "for N = 1 where the lemma has 0.5/R. For every number R of resources, every N >= 1 and all servers with additive "
-    "resources that every type fits N times. Coq checked both directions for the first terms of T, as many as there "
-    "are jobs. Beside the theorems all sums of unit fractions are searched (N up to 8, full: 60), and the exact worst "
-    "ratio of members of the family is computed.",
+    "resources that every type fits N times. Coq checked both directions for the first terms of T, a number of terms "
+    "equal to that of jobs. Beside the theorems all sums of unit fractions are searched (N up to 8, full: 60), and "
+    "the exact worst ratio of members of the family is computed.",
     source="packproof",
     printed="not in the paper: r = N_f / (R (N_f + 1))",
     evidence=Evidence.formal,

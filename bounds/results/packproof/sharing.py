@@ -260,8 +260,8 @@ def unfair() -> Sequence[Panel]:
 
 @claim(
     "idle-resources",
-    "PS-DSF keeps 1/R of the greatest mean utilisation",
-    "Where every server has each of R resources, PS-DSF under resource division keeps at least 1/R of the greatest "
+    "PS-DSF attains 1/R of the greatest mean utilisation",
+    "Where every server has each of R resources, PS-DSF under resource division attains at least 1/R of the greatest "
     "mean utilisation over the usable servers, since Theorem 1 saturates a resource on each of them, and no more in "
     "general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible. Beside the theorems: the family, and "
     "random clusters.",
@@ -320,10 +320,10 @@ def tangent_holds() -> bool:
 
 @claim(
     "price-of-fairness",
-    "PS-DSF under time division keeps (2sqrt(N)-1)/N",
-    "With N users of equal weights PS-DSF under time division keeps at least (2 sqrt(N) - 1)/N of the greatest sum of "
-    "parts, the part of a user being its tasks over what it could run alone on all servers. That is attained for every "
-    "square N = k^2: k unit servers, one user tied to each, k^2 - k users who may use all. The bound is that of "
+    "Price of fairness: time division attains (2sqrt(N)-1)/N",
+    "With N users of equal weights PS-DSF under time division attains at least (2 sqrt(N) - 1)/N of the greatest sum "
+    "of parts, the part of a user being its tasks over what it could run alone on all servers. That is attained for "
+    "every square N = k^2: k unit servers, one user tied to each, k^2 - k users who may use all. The bound is that of "
     "Bertsimas, Farias and Trichakis for proportional fairness. Beside the theorems: the family for k to 5 (full: 8), "
     "and random clusters. Nothing is said of resource division.",
     source="packproof",
@@ -356,10 +356,10 @@ def price_of_fairness(largest: int = 5, count: int = 40, *, less: int = 1, weigh
     return Outcome(computed, attained and bounded and good == count and tangent_holds())
 
 
-@drawing("What time division keeps of the greatest sum of parts", "price-of-fairness")
+@drawing("What time division attains of the greatest sum of parts", "price-of-fairness")
 def price() -> Sequence[Panel]:
     sizes = range(1, 6)
     shares = [float(sum_of_parts(ps_dsf_tdm(price_family(k))) / greatest_sum_of_parts(price_family(k))) for k in sizes]
     users = [n / 2 for n in range(2, 51)]
     bound = Curve("(2 sqrt(N) - 1)/N", users, [(2 * n**0.5 - 1) / n for n in users], look="plain")
-    return [Chart("users N (number)", "kept (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]
+    return [Chart("users N (number)", "attained (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]

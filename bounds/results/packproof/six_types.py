@@ -301,11 +301,11 @@ def identities_hold() -> bool:
 
 @claim(
     "one-resource-six-types",
-    "One resource: six types keep 106531/152915",
-    "With one additive resource, equal servers and six job types each of which fits a server, greedy keeps at least "
-    "106531/152915 = 0.69667 of the optimum, and that is attained. In the proof all chains of types but five kinds are "
-    "decided by a search in integers, rounded to the safe side; in these kinds the last two types are treated by boxes "
-    "in rationals, and the bound is met exactly. Beside it, no random content of a server loses more.",
+    "One resource: six types attain exactly 106531/152915",
+    "With one additive resource, equal servers and six job types each of which fits a server, greedy attains at least "
+    "106531/152915 = 0.69667 of the optimum, and that is attained. In the proof all chains of types but five kinds "
+    "are decided by a search in integers, rounded to the safe side; in these kinds the last two types are treated by "
+    "boxes in rationals, and the bound is met exactly. Beside it, no random content of a server loses more.",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,

@@ -30,15 +30,15 @@ from theory.numbers import text
 
 @claim(
     "local-max-weight-no-share",
-    "M14 keeps no positive share of the region",
-    "Max-weight at local refresh times (M14, with an exact oracle, in continuous time) keeps no positive share of the "
-    "region. Of configurations of equal weight the one with more jobs of the first type is taken, as in Definition 2.2 "
-    "of the auto-scaling paper. On servers of capacity N >= 5, Poisson arrivals and exponential service, jobs of 1 "
-    "with workload rho_1 > 2 per server and jobs of N - 2 with workload rho_2 > 0: no state of its chain is recurrent, "
-    "for any number of servers and in both readings of M14 (option renewal), so the number of jobs tends to infinity; "
-    "and for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. Nothing is said of "
-    "slots, in which several jobs may leave at once, or of other rules for ties. The policy's own functions are "
-    "followed for N = 5, 12, 40 on one server, and for N = 5 on two.",
+    "M14 supports no positive share of the region",
+    "Max-weight at local refresh times (M14, with an exact oracle, in continuous time) supports no positive share of "
+    "the region. Of configurations of equal weight the one with more jobs of the first type is taken, as in "
+    "Definition 2.2 of the auto-scaling paper. On servers of capacity N >= 5, Poisson arrivals and exponential "
+    "service, jobs of 1 with workload rho_1 > 2 per server and jobs of N - 2 with workload rho_2 > 0: no state of its "
+    "chain is recurrent, for any number of servers and in both readings of M14 (option renewal), so the number of "
+    "jobs tends to infinity; and for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity "
+    "z. Nothing is said of slots, in which several jobs may leave at once, or of other rules for ties. The policy's "
+    "own functions are followed for N = 5, 12, 40 on one server, and for N = 5 on two.",
     source="packproof, on Section 1.2, Remark 2 and Example 1 of the non-preemptive paper",
     printed="operation based on local refresh times can cause instability: Example 1 (N = 6) at intensity 0.89",
     evidence=Evidence.proved,
@@ -130,7 +130,7 @@ BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)  # sizes of
 
 @claim(
     "best-fit-traps",
-    "Three policies lose work below full intensity",
+    "Three policies are unstable below full intensity",
     "The least traffic intensities found at which policies of the high-throughput paper lose work. (a) Service of a "
     "fixed number of slots (outside Theorems 2 to 4, which need jobs to end with a positive probability in every "
     "slot), one server, departures one at a time: BF-J/S holds two jobs of 2 and one of 5 on 10 for ever while both "
@@ -341,11 +341,11 @@ def _blocked_in_slots(rule: str, units_left: int, mu: float, slots: int) -> str:
 
 @claim(
     "vqs-bf-several-servers",
-    "The one-server instance settles on several servers",
-    "The instance of vqs-bf-tight that VQS-BF does not carry on one server is settled on 2, 5 and 20 servers: sizes 1, "
-    "240 and 360 on 600, workloads 12, 0.72 and 0.72 for each server, service of one slot. On one server the waiting "
-    "jobs of 240 and 360 grow, by 0.05 a slot at least; on several by less than a tenth of that for each server. "
-    "For several servers vqs-bf-five-sixths has another instance.",
+    "The one-server instance is stable on several servers",
+    "The instance of vqs-bf-tight that VQS-BF does not support on one server is settled on 2, 5 and 20 servers: sizes "
+    "1, 240 and 360 on 600, workloads 12, 0.72 and 0.72 for each server, service of one slot. On one server the "
+    "waiting jobs of 240 and 360 grow, by 0.05 a slot at least; on several by less than a tenth of that for each "
+    "server. For several servers vqs-bf-five-sixths has another instance.",
     source="packproof, on Theorem 4 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,

@@ -184,12 +184,12 @@ def undecided(resources: int, cap: Fraction = CAP) -> int:
 
 @claim(
     "four-types-two-resources",
-    "Four types on two resources keep over 106/155",
-    "With four job types, equal servers and two additive resources greedy keeps more than 106/155 = 0.68387 of the "
-    "optimum. So 175/256 = 0.68359, which it keeps with three resources, is not attained with two. In the proof the "
-    "lengths of stages run over boxes in rationals, and seven certificates in whole numbers decide, without solving "
-    "anything, that no two resources are too small for each of seven contents. (The least share that is known is "
-    "671/980 = 0.68469.)",
+    "Four types on two resources attain over 106/155",
+    "With four job types, equal servers and two additive resources greedy attains more than 106/155 = 0.68387 of the "
+    "optimum. So 175/256 = 0.68359, which is attained with three resources, is not attained with two. In the proof "
+    "the lengths of stages run over boxes in rationals, and seven certificates in whole numbers decide, without "
+    "solving anything, that no two resources are too small for each of seven contents. (The least share that is known "
+    "is 671/980 = 0.68469.)",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
@@ -219,4 +219,4 @@ def shares() -> Sequence[Panel]:
     record = on_record()
     names = ["one resource: attained", "two: found", "two: proved", "three: attained"]
     values = [record[4, 1][0], record[4, 2][0], LEAST_ON_TWO[TYPES], record[4, 3][0]]
-    return [Bars("kept (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]
+    return [Bars("attained (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]

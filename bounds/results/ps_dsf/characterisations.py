@@ -297,7 +297,7 @@ def lemma_2(*, equal_servers: bool = True) -> Outcome:
 
 @claim(
     "lemma-2-repaired",
-    "Nobody gains tasks unless the other loses some",
+    "No user gains tasks unless the other loses",
     "Lemma 2 with 'no one gains tasks unless the other loses some', for any amounts of time a on i and b on j: with c "
     "= x_n phi_m / (x_m phi_n) the changes D_n, D_m have D_n + c D_m = -(a A + b B) times positive numbers, where A "
     "and B are the differences of weighted virtual dominant shares at i and j that (13) makes nonnegative: an "

@@ -92,7 +92,7 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
 
 @claim(
     "section-5-simulation",
-    "PS-DSF on 120 servers settles within 20 s",
+    "PS-DSF on 120 servers converges within 20 s",
     "120 servers, each updating every second, in three orders (full: 22): after user 4 leaves and returns the "
     "utilisation of classes C and D stays where it ends within 20 s, in an allocation that is PS-DSF up to 1e-6. While "
     "all are active all memory is in use, and more CPU of C and D together than under TSF and C-DRFH. While user 4 is "

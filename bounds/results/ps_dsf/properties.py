@@ -127,7 +127,7 @@ def theorem_3_strategy(count: int = 5, rounds: int = 4, *, mechanism: Mechanism 
 @claim(
     "lemma-1",
     "A false server claim can lower others' tasks",
-    "Lemma 1: where all demand everything, under resource division nobody lowers another's tasks by a lie about "
+    "Lemma 1: where all demand everything, under resource division no user lowers another's tasks by a lie about "
     "demands or eligible servers without lowering its own. Fails for a user that claims a server it cannot use.",
     source="Lemma 1",
     printed="no lie about demands or eligible servers decreases others without decreasing one's own",

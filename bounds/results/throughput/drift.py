@@ -55,11 +55,11 @@ def strictly_above(law: Law, J: int, workload: Fraction, slack: Fraction) -> boo
 @claim(
     "lemma-3",
     "Workloads below 2/3 rho* lie inside K_RED's hull",
-    "For every J >= 2 and every law of sizes of at least 1/2^J: any rho < 2/3 rho* has an x in conv K_RED and an "
-    "epsilon > 0 with rho P < (1 - epsilon) L x. By linear duality that is Proposition 1, which Coq checked, with the "
-    "size 1/2^J itself allowed: the greatest weight of a configuration of real sizes is 3/2 of the greatest of K_RED, "
-    "exactly (the code: J = 2..12). x and epsilon are given for laws at rho = 0.98 x 2/3 rho*, some of which keep no "
-    "more than 2/3.",
+    "For every J >= 2 and every distribution of sizes of at least 1/2^J: any rho < 2/3 rho* has an x in conv K_RED "
+    "and an epsilon > 0 with rho P < (1 - epsilon) L x. By linear duality that is Proposition 1, which Coq checked, "
+    "with the size 1/2^J itself allowed: the greatest weight of a configuration of real sizes is 3/2 of the greatest "
+    "of K_RED, exactly (the code: J = 2..12). x and epsilon are given for distributions at rho = 0.98 x 2/3 rho*, "
+    "some of which support no more than 2/3.",
     source="Lemma 3",
     printed="if rho < 2/3 rho*, there is x in Conv(K_RED) and epsilon > 0 such that rho P < (1 - epsilon) L x",
     evidence=Evidence.proved,
@@ -185,11 +185,11 @@ def root_below(x: Fraction) -> Fraction:
 @claim(
     "lemma-5",
     "Lemma 5's drift bound holds for random queues",
-    "(53) with B_1 = epsilon gamma L / sqrt(2J) and B_2 = L K_max ||rho||: random laws and laws that keep just 2/3, 1 "
-    "to 3 servers, rho = 0.97 x 2/3 rho*, gamma = 0.99, random queues, some empty; each server has the lightest "
-    "configuration of K_RED that (48) allows, fully served where jobs wait and at random elsewhere. Exact but for B_1 "
-    "and B_2, whose roots are taken to the safe side. (The proof prints the sum of rho for its norm in B_2, which is "
-    "weaker.)",
+    "(53) with B_1 = epsilon gamma L / sqrt(2J) and B_2 = L K_max ||rho||: random distributions and distributions "
+    "that support just 2/3, 1 to 3 servers, rho = 0.97 x 2/3 rho*, gamma = 0.99, random queues, some empty; each "
+    "server has the lightest configuration of K_RED that (48) allows, fully served where jobs wait and at random "
+    "elsewhere. Exact but for B_1 and B_2, whose roots are taken to the safe side. (The proof prints the sum of rho "
+    "for its norm in B_2, which is weaker.)",
     source="Lemma 5",
     printed="(53), B_2 = L K_max ||rho|| and B_1 > 0, by (55) at least epsilon gamma L / sqrt(2J)",
     evidence=Evidence.certified,

@@ -111,10 +111,10 @@ FIVE_LAWS = {
 
 @claim(
     "theorem-2",
-    "BF-J/S carries 0.49 of five maximum workloads",
-    "BF-J/S at 0.49 of the maximum workload on five laws of sizes, one server and three: the queue is settled, its "
-    "growth below a hundredth of the rate at which jobs come. Sizes 1/50 and 1, 2/5 and 3/5, 1/5 and 1/2, 51/100 "
-    "alone, uniform on [1/10, 9/10].",
+    "Simulated BF-J/S supports 0.49 of five maximum workloads",
+    "BF-J/S at 0.49 of the maximum workload on five distributions of sizes, one server and three: the queue is "
+    "settled, its growth below a hundredth of the rate at which jobs come. Sizes 1/50 and 1, 2/5 and 3/5, 1/5 and "
+    "1/2, 51/100 alone, uniform on [1/10, 9/10].",
     source="Theorem 2",
     printed="BF-J/S can achieve at least 1/2 of the maximum supportable workload, for any least size u > 0",
     evidence=Evidence.statistical,
@@ -176,10 +176,10 @@ NEAR = Fraction(97, 100)
 
 @claim(
     "theorem-3",
-    "VQS carries nearly 2/3 of three maximum workloads",
+    "Simulated VQS supports nearly 2/3 on three distributions",
     "VQS at 0.97 x 2/3 of the maximum workload: the queue is settled, its growth below a hundredth of the rate at "
-    "which jobs come. Three laws: sizes 1/2 - eps and 1/2 + eps that upper-rounded queues cannot combine, so that they "
-    "carry just 2/3; sizes 51/100, 26/100 and 23/100; 13/100 alone. One server and two.",
+    "which jobs come. Three distributions: sizes 1/2 - eps and 1/2 + eps that upper-rounded queues cannot combine, so "
+    "that they support just 2/3; sizes 51/100, 26/100 and 23/100; 13/100 alone. One server and two.",
     source="Theorem 3",
     printed="VQS achieves at least 2/3 of the optimal workload rho*, if arriving jobs have sizes greater than 1/2^J",
     evidence=Evidence.statistical,
@@ -214,12 +214,12 @@ def theorem_3(
 @claim(
     "theorem-3-no-more",
     "One distribution limits VQS to 2/3",
-    "Theorem 3 from the other side: on the law 5/12, 7/12 of theorem-3, whatever configuration of K_RED(3) a server of "
-    "VQS has, it holds two small jobs or one large one (rules (i) and (ii), exactly). With weights 1/2 and 1 no server "
-    "holds more than 1, and 3/4 comes with a job, so VQS carries no more than 2/3 of the maximum on any number of "
-    "servers, and z times that makes the weight of all jobs grow by (z - 1) mu L a slot at least. Simulated at 1.06 of "
-    "it on one server and two: the weight of the waiting jobs grows by more than half of this, and not clearly by less "
-    "than all of it.",
+    "Theorem 3 from the other side: on the distribution 5/12, 7/12 of theorem-3, whatever configuration of K_RED(3) a "
+    "server of VQS has, it holds two small jobs or one large one (rules (i) and (ii), exactly). With weights 1/2 and "
+    "1 no server holds more than 1, and 3/4 comes with a job, so VQS supports no more than 2/3 of the maximum on any "
+    "number of servers, and z times that makes the weight of all jobs grow by (z - 1) mu L a slot at least. Simulated "
+    "at 1.06 of it on one server and two: the weight of the waiting jobs grows by more than half of this, and not "
+    "clearly by less than all of it.",
     source="Theorem 3",
     printed="VQS achieves at least 2/3 of rho*; by Section VII-A.1 no more, for sizes 0.4 and 0.6",
     evidence=Evidence.statistical,
@@ -268,10 +268,10 @@ def theorem_3_no_more(
 
 @claim(
     "theorem-4",
-    "VQS-BF carries nearly 2/3 in the tried settings",
-    "VQS-BF at 0.97 x 2/3 of the maximum workload, settled as in theorem-3: the same laws, and sizes 1/10 and 1; and "
-    "at 0.97 x (1 - eps) 2/3 of it for sizes uniform on (0, 1/4] with eps = 1/5 and J = 5, the least with F(1/2^J) < "
-    "eps. One server and two.",
+    "VQS-BF supports nearly 2/3 in the tried settings",
+    "VQS-BF at 0.97 x 2/3 of the maximum workload, settled as in theorem-3: the same distributions, and sizes 1/10 "
+    "and 1; and at 0.97 x (1 - eps) 2/3 of it for sizes uniform on (0, 1/4] with eps = 1/5 and J = 5, the least with "
+    "F(1/2^J) < eps. One server and two.",
     source="Theorem 4",
     printed="VQS-BF achieves at least 2/3 rho*; (1 - eps) 2/3 rho* if J is chosen such that F(1/2^J) < eps",
     evidence=Evidence.statistical,
@@ -408,11 +408,11 @@ def _watched(
 
 @claim(
     "lemma-1",
-    "From four stocks, servers are seldom half empty",
-    "Two servers, mu = 9/10, N_2 = 100, epsilon_1 = 1/10, N_1 the least that (10) allows, a stock of total size just "
-    "above 2 L N_2: with probability above 1 - epsilon_1 every server is less than half full in at most N_1 slots of "
-    "BF-J/S. Four stocks (sizes 1; 1/10, 9/20, 13/20 and 1; 3/4, 4/5 and 17/20; 9/20, 13/20 and 7/10) whose first jobs "
-    "leave a server badly filled; one more job comes a slot.",
+    "From four backlogs, servers are seldom half empty",
+    "Two servers, mu = 9/10, N_2 = 100, epsilon_1 = 1/10, N_1 the least that (10) allows, a backlog of total size "
+    "just above 2 L N_2: with probability above 1 - epsilon_1 every server is less than half full in at most N_1 "
+    "slots of BF-J/S. Four backlogs (sizes 1; 1/10, 9/20, 13/20 and 1; 3/4, 4/5 and 17/20; 9/20, 13/20 and 7/10) "
+    "whose first jobs leave a server badly filled; one more job comes a slot.",
     source="Lemma 1",
     printed="P(E) > 1 - epsilon_1 if the queue is larger than 2 L N_2 and N_1 > log(epsilon_1 / L) / log(1 - mu^K_max)",
     evidence=Evidence.statistical,

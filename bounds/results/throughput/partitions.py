@@ -66,8 +66,8 @@ def greatest_reduced_weight(J: int, *, pairs: bool = True, threes: bool = True) 
     "prop-1",
     "Some reduced configuration has 2/3 of any weight",
     "For every J >= 2 and all queues of the universal partition some reduced configuration has at least 2/3 of the "
-    "weight of every feasible configuration, and so of every refinement; so K_RED carries 2/3 of each workload that "
-    "servers of finitely many contents carry. Beside the theorem, the greatest <k, Q> subject to K_RED Q <= 1 is "
+    "weight of every feasible configuration, and so of every refinement; so K_RED supports 2/3 of each workload that "
+    "servers of finitely many contents support. Beside the theorem, the greatest <k, Q> subject to K_RED Q <= 1 is "
     "computed for J = 2..12: 3/2, exactly.",
     source="Proposition 1",
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
@@ -199,8 +199,9 @@ def reduced() -> Sequence[Panel]:
     "powers-of-two",
     "Cuts at powers of two guarantee 1/(2-2^(1-J))",
     "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], which falls to 1/2, for every J >= 1: "
-    "the worst law is 2^J - 1 jobs a little above 1/2^J. Coq checked both for mean numbers of jobs by cell; that a "
-    "law enters by these alone is proved in words. Beside the proof, the exact ratio for J = 1..8 (full: 12).",
+    "the worst distribution is 2^J - 1 jobs a little above 1/2^J. Coq checked both for mean numbers of jobs by cell; "
+    "that a distribution enters by these alone is proved in words. Beside the proof, the exact ratio for J = 1..8 "
+    "(full: 12).",
     source="Section IV",
     printed="this partition can only achieve 1/2 of the optimal workload",
     evidence=Evidence.proved,
@@ -238,7 +239,7 @@ def powers() -> Sequence[Panel]:
         curves.append(Curve(name, J, [float(ratio) for ratio in ratios]))
     formula = Curve("1 / (2 - 2^(1-J))", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
     ticks = [(n, str(n)) for n in range(1, 6)]
-    x, y = "J (sizes above 1/2^J)", "kept for every law (share)"
+    x, y = "J (sizes above 1/2^J)", "guaranteed (share)"
     return [Chart(x, y, [*curves, formula], [Line("2/3", 2 / 3)], xticks=ticks, ylim=(0.45, 1.05))]
 
 
@@ -298,9 +299,9 @@ def law_of_tenths(_partition: Partition) -> Law:
 @claim(
     "prop-2",
     "No finite partition guarantees more than 2/3",
-    "For every finite partition there is a law of two sizes 1/2 -+ eps on which its upper-rounded queues support at "
-    "most 2/3 of the maximum, so that none guarantees more. Beside the theorem, the law is made for many partitions, "
-    "unions of intervals among them.",
+    "For every finite partition there is a distribution of two sizes 1/2 -+ eps on which its upper-rounded queues "
+    "support at most 2/3 of the maximum, so that none guarantees more. Beside the theorem, the distribution is made "
+    "for many partitions, unions of intervals among them.",
     source="Proposition 2",
     printed="no finite partition achieves more than 2/3 for all laws",
     evidence=Evidence.formal,
@@ -350,8 +351,9 @@ def proposition_2_p2(p1: Fraction = Fraction(1, 3), p2: Fraction = Fraction(1, 3
 @claim(
     "prop-2-epsilon",
     "The printed range of epsilon is too wide",
-    "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10, "
-    "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6. Perhaps a misprint, or a loss of the text at hand.",
+    "Printed: any eps in (0, 1/3) makes the distribution. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts "
+    "at 3/10, 1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6. Perhaps a misprint, or a loss of the text at "
+    "hand.",
     source="Proposition 2",
     printed="eps in (0, 1/3)",
     evidence=Evidence.certified,
@@ -377,9 +379,10 @@ def proposition_2_epsilon(epsilon: Fraction = Fraction(1, 4), cut: Fraction = Fr
 
 @claim(
     "corollary-1",
-    "K_RED carries (1-eps)2/3 for random distributions",
-    "On random laws that reach down to 0, and two uniform ones, with J least such that F(1/2^J) < eps, for eps = 1/5 "
-    "and 1/100: the workload that K_RED carries is at least (1 - eps) 2/3 of the certified upper bound of the maximum.",
+    "K_RED supports (1-eps)2/3 for random distributions",
+    "On random distributions that reach down to 0, and two uniform ones, with J least such that F(1/2^J) < eps, for "
+    "eps = 1/5 and 1/100: the workload that K_RED supports is at least (1 - eps) 2/3 of the certified upper bound of "
+    "the maximum.",
     source="Corollary 1",
     printed="VQS achieves at least (1 - eps) 2/3 of the optimal workload",
     evidence=Evidence.certified,
@@ -432,9 +435,10 @@ def powers_alone(J: int) -> list[Fraction]:
 @claim(
     "universal-guarantee",
     "The universal partition guarantees exactly 2/3, J=2,3",
-    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more, for "
-    "J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it). Coq checked 2/3 for "
-    "every J >= 2 and mean numbers of jobs by cell; that a law enters by these alone is proved in words.",
+    "Upper-rounded queues of the universal partition on (1/2^J, 1] guarantee at least 2/3 for every distribution, and "
+    "no more, for J = 2, 3 (full: 4): the exact guarantee over all configurations (K_RED is not needed for it). Coq "
+    "checked 2/3 for every J >= 2 and mean numbers of jobs by cell; that a distribution enters by these alone is "
+    "proved in words.",
     source="Proposition 1",
     printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
     evidence=Evidence.proved,

@@ -108,7 +108,7 @@ def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
     "example-vqs",
     "VQS's queue grows at 0.014, not at 0.013",
     "Section VII-A.1, sizes 0.4 and 0.6 equally likely, mean service 100 slots: any rate below 0.02 is supportable; "
-    "whatever configurations of (19) VQS takes, a server holds two small jobs or one large one, which carries less "
+    "whatever configurations of (19) VQS takes, a server holds two small jobs or one large one, which supports less "
     "than 1/75 = 2/3 x 0.02 (both exactly). In simulation the queue of VQS grows at 0.014, by 0.0006 jobs a slot, and "
     "is settled at 0.013: growth below a twentieth of that.",
     source="Section VII-A.1",
@@ -264,7 +264,7 @@ FEW = (4, 4, 4)
 
 @claim(
     "vii-a-2",
-    "BF-J/S and VQS-BF get caught, VQS does not",
+    "BF-J/S and VQS-BF get trapped, VQS does not",
     "One server of 10, sizes 2 and 5 (2 : 1), 0.0306 jobs a slot, service of exactly 100 slots, one window for all "
     "policies: replications of BF-J/S and VQS-BF are caught in the configuration (2, 1), with more than 400 jobs of "
     "each size waiting as the window begins, and those grow by 0.0006 jobs a slot in it. VQS is never caught and "
@@ -295,7 +295,7 @@ def instability_of_best_fit(
 
 @claim(
     "figure-3",
-    "Figure 3's policies grow and settle as printed",
+    "Figure 3's queues grow or stabilise as printed",
     "Figure 3 in resource size, the size of all waiting jobs together, in the settings of vii-a-1 and vii-a-2. (a): "
     "under VQS it grows by 0.4 x 0.0002 + 0.6 x 0.0004 = 0.00032 servers a slot, and is settled under BF-J/S and "
     "VQS-BF. (b): where BF-J/S and VQS-BF are caught it grows by 0.2 x 0.0004 + 0.5 x 0.0002 = 0.00018 servers a slot, "

@@ -22,8 +22,8 @@ from theory.partition.universal import vqs_workload
 @claim(
     "lemma-2",
     "Certified workloads stay below L over mean size",
-    "On random laws of pieces and atoms the certified lower bound of the maximum supportable workload is at most L "
-    "over the mean size; laws that fill servers attain it.",
+    "On random distributions of pieces and atoms the certified lower bound of the maximum supportable workload is at "
+    "most L over the mean size; distributions that fill servers attain it.",
     source="Lemma 2",
     printed="the maximum value of rho* is at most L / mean size",
     evidence=Evidence.certified,
@@ -67,11 +67,11 @@ def cuts_of_equal_length(_law: Law, cells: int) -> set[Fraction]:
 @claim(
     "theorem-1",
     "Finer partitions close the gap, for random distributions",
-    "Random laws of pieces and atoms, three nested partitions each: upper-rounded queues support at most what any "
-    "schedule does (the certified upper bound), lower-rounded queues at least what some schedule does (the certified "
-    "lower bound), and finer partitions are nowhere further from it. Both meet: along nested partitions with cells "
-    "that end at the atoms, and 2, 4, 8 and 16 cells of equal probability for the rest, the gap never rises, and falls "
-    "to a third or less.",
+    "Random distributions of pieces and atoms, three nested partitions each: upper-rounded queues support at most "
+    "what any schedule does (the certified upper bound), lower-rounded queues at least what some schedule does (the "
+    "certified lower bound), and finer partitions are nowhere further from it. Both meet: along nested partitions "
+    "with cells that end at the atoms, and 2, 4, 8 and 16 cells of equal probability for the rest, the gap never "
+    "rises, and falls to a third or less.",
     source="Theorem 1",
     printed="there is a unique rho*, the limit of both roundings as partitions become finer",
     evidence=Evidence.certified,
@@ -139,8 +139,8 @@ def partition_of_equal_length(law: Law, cells: int) -> Partition:
 @claim(
     "theorem-1-identities",
     "(40) and (41) hold for tried equal-probability partitions",
-    "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full: "
-    "16), 1 and 5 servers.",
+    "(40) and (41) hold with equality for partitions of equal probability: distributions without atoms, 2, 4 and 8 "
+    "cells (full: 16), 1 and 5 servers.",
     source="Equations (40) and (41)",
     printed="(40) and (41), for a sequence of partitions of equal probability",
     evidence=Evidence.certified,
@@ -207,7 +207,7 @@ def example_best_fit(rate: Fraction = Fraction(306, 10_000)) -> Outcome:
     "example-uniform",
     "Intensity 1 is maximal for two uniform distributions",
     "Section VII-A.3, 5 servers: traffic intensity 1 is what is supportable at all for sizes uniform on [0.01, 0.19] "
-    "and on [0.1, 0.9], workloads 50 and 10, exactly; K_RED carries at least 2/3 of them.",
+    "and on [0.1, 0.9], workloads 50 and 10, exactly; K_RED supports at least 2/3 of them.",
     source="Section VII-A.3",
     printed="traffic intensity 1 is a bound on what is supportable by any algorithm",
     evidence=Evidence.certified,
