@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, is_dataclass
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import jsonschema
@@ -19,6 +20,7 @@ from bounds.adversary.documents import PackedFile
 from bounds.answers import FILES, schema
 from fluid.admission.law.admission_files import InitialTable, ObservedFile, TenantTable
 from theory.errors import InputError
+from theory.files.document import read_document
 from theory.files.forms import Form, Matching, RecordField, Some, Tables, fields_of
 from theory.files.kinds import KINDS_OF_FILES, VALUES
 from theory.files.record import read_file
@@ -30,6 +32,8 @@ Strategy = st.SearchStrategy[Any]
 
 RECORDS: dict[str, type[Any]] = {name: record for name, file in FILES.items() if is_dataclass(record := file.record())}
 SIGNED = {name: record for name, record in RECORDS.items() if getattr(record, "SIGN", "")}
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 NAMES = st.text("abcxyz-. ", min_size=1, max_size=6).filter(str.strip)
 
@@ -166,6 +170,18 @@ def reading(name: str, document: Mapping[str, Any]) -> str:
     except InputError as error:
         return str(error)
     return ""
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_examples_are_read_and_have_their_schemas(file: Path) -> None:
+    document = read_document(file)
+    (kind,) = (name for name, record in SIGNED.items() if signs_of(record) & document.keys())
+    assert not reading(kind, document)
+    assert not list(jsonschema.Draft202012Validator(schema(kind)).iter_errors(document))
+
+
+def signs_of(record: type[Any]) -> set[str]:
+    return {record.SIGN, *(record.EITHER.names if hasattr(record, "EITHER") else ())}
 
 
 @pytest.mark.parametrize("name", SIGNED)

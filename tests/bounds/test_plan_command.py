@@ -280,7 +280,7 @@ REFUSED = {
     ),
     "a type without a name": (
         f"plan nameless.toml {LOG} --server cpu=9 --accept 1",
-        "nameless.toml: type[1].name: missing, expected the name of a type",
+        "nameless.toml: type[1].name: missing, expected a name",
     ),
     "no types": (f"plan nowhere.csv {LOG} --server cpu=9 --accept 1", "nowhere.csv: cannot be read"),
     "strange types": (f"plan zz9 {LOG} --server cpu=9 --accept 1", "TYPES: 'zz9'"),

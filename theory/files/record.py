@@ -76,14 +76,12 @@ def read(record: type[R], table: Mapping[str, Any] | Fields, place: str = "", *,
 
     Examples
     --------
-    >>> @dataclass(frozen=True)
-    ... class Rule:
-    ...     beta: Annotated[float, Range(0, 1), "weight below which a server stalls"] = 0.9
-    >>> read(Rule, {"beta": "3/4"}), read(Rule, {})
-    (Rule(beta=0.75), Rule(beta=0.9))
-    >>> read(Rule, {"beta": 2}, "simulation")
+    >>> from theory.files.clusters import UserTable
+    >>> read(UserTable, {"name": "ann", "demand": {"cpu": "1/2"}}).demand
+    {'cpu': Fraction(1, 2)}
+    >>> read(UserTable, {"name": "ann", "demand": {"cpu": -1}}, "user[1]")
     Traceback (most recent call last):
-    theory.errors.InputError: simulation.beta: expected a number from 0 to 1, got 2
+    theory.errors.InputError: user[1].demand.cpu: expected a number of at least 0, got -1
     """
     if not isinstance(table, Fields):
         table = Fields(table, "", place)
