@@ -45,6 +45,7 @@ COMMANDS = {
     "tune": "admission tune admission_small.toml --policy zeroth --sla 0.1 --until 900 --replications 4 --steps 3",
     "share": "share four_classes.toml --mechanism tsf --whole",
     "share, all": "share four_classes.toml",
+    "share, allocation": "share four_classes.toml --allocation four_classes_today.csv",
     "share over time": "share four_classes.toml --mechanism ps-dsf --events user_4_leaves.toml",
     "share over time, all": "share four_classes.toml --events user_4_leaves.toml",
     "share, numeric": "share four_classes.toml --mechanism tsf --tolerance 1e-6",

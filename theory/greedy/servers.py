@@ -8,11 +8,11 @@ from fractions import Fraction
 from math import ceil, floor, lcm
 
 from theory.errors import InputError
-from theory.exact.columns import ConfigurationColumns
 from theory.exact.knapsack import reduced, weight
-from theory.exact.programs import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.greedy.counted import Bins, one_resource_bins
+from theory.greedy.cover import Cover
+from theory.greedy.diving import MOST_ITEMS, dived
 from theory.greedy.pools import apportion
 from theory.greedy.whole import MOST_JOBS, servers_for, whole_servers
 from theory.instance import Additive, Configuration, Instance, additive
@@ -195,7 +195,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
         raise InputError(f"least number of servers: at most {MOST_JOBS:,} jobs of a type, got {max(need):,}")
     if not any(need):
         return LeastServers(0, 0, (Fraction(0),) * len(need), (), 0)
-    cover = _Cover(instance, need)
+    cover = Cover(instance, need)
     lower = ceiling(1 / cover.multiple([pool.share for pool in instance.pools]).objective)
     step = 1
     while cover.on(instance, lower + step - 1).objective < 1:  # gallop, then bisect: more servers carry no less
@@ -245,7 +245,8 @@ def fewest_bins(instance: Instance, counts: Sequence[int], cells: int | None = N
 
     Notes
     -----
-    Where one resource binds, by `one_resource_bins`; where several do, by `least_servers`.
+    Where one resource binds, by `one_resource_bins`; where several do, by `least_servers`, and where that leaves the
+    number of few items open, by diving (`theory.greedy.diving`).
 
     Examples
     --------
@@ -266,26 +267,11 @@ def fewest_bins(instance: Instance, counts: Sequence[int], cells: int | None = N
     if not places:
         return Bins(0, 0, (), (Fraction(0),) * len(counts))
     binding = additive(small.capacity, [demand for demand, _ in kinds])
-    least = least_servers(binding, [Fraction(counts[j]) for j in places])
-    columns = tuple((k, number) for _, k, number in least.columns)
-    return Bins(least.lower, least.upper, columns, least.slot_prices).of_kinds(places, len(counts))
-
-
-class _Cover:
-    """The greatest multiple of the jobs that given numbers of servers carry, by a warm-started linear program."""
-
-    def __init__(self, instance: Instance, need: Sequence[int]) -> None:
-        width, pools = len(need), [pool.space for pool in instance.pools]
-        rows: list[tuple[Bound, Bound]] = [(None, 0)] * (width + len(pools))
-        self._program = LinearProgram(rows)
-        self._program.add_columns([1], [dict(enumerate(need))])
-        self._first = width
-        self.columns = ConfigurationColumns(self._program, pools, range(width), range(width, width + len(pools)))
-
-    def multiple(self, servers: Sequence[Fraction | int]) -> Vertex:
-        for p, number in enumerate(servers):
-            self._program.set_row(self._first + p, None, number)
-        return self.columns.solve()
-
-    def on(self, instance: Instance, servers: int) -> Vertex:
-        return self.multiple([floor(pool.share * servers) for pool in instance.pools])
+    need = [counts[j] for j in places]
+    least = least_servers(binding, list(map(Fraction, need)))
+    columns, upper = tuple((k, number) for _, k, number in least.columns), least.upper
+    if upper > least.lower and sum(need) <= MOST_ITEMS:
+        packed = dived(small.capacity, [demand for demand, _ in kinds], need)
+        if (bins := sum(number for _, number in packed)) < upper:
+            columns, upper = tuple(packed), bins
+    return Bins(least.lower, upper, columns, least.slot_prices).of_kinds(places, len(counts))
