@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show
-from bounds.cli.instance import pool_table
+from bounds.cli.candidates import servers_of
 from bounds.cli.options import (
     DropOpen,
     EngineOption,
@@ -27,7 +28,7 @@ from theory.numbers import many, text
 
 if TYPE_CHECKING:
     from bounds.answers.plan import PlanAnswer
-    from fluid.planning import OwnTypes, Plan, PlannedLog
+    from fluid.planning import CheapestPlan, OwnTypes, Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
     from theory.instance import Instance
 
@@ -71,8 +72,13 @@ ServerOption = Annotated[
         "--server",
         metavar="cpu=96,memory=768",
         help="What a server has (memory in GiB); again, with name= and share= (of the number), for each further pool. "
-        "first-fit fills pools in this order.",
+        "first-fit fills pools in this order. With price= (and most=, have=), or types as 'aws:m5.*', servers are "
+        "candidates. overhead=cpu:0.5,memory:2 is what a server cannot use.",
     ),
+]
+SpareOption = Annotated[
+    int,
+    typer.Option("--spare", metavar="N", help="Servers in reserve of each kind that is used, of candidates.", min=0),
 ]
 Accept = Annotated[
     float | None, typer.Option("--accept", metavar="X", help="Share of the VMs to accept, as 0.999 (this or --wait).")
@@ -109,6 +115,8 @@ ReportFile = Annotated[
         "packproof plan examples/caught.toml examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
         "packproof plan examples/vm_types.csv examples/vm_log.csv --server cpu=48,memory=192 --accept 0.99",
         "packproof plan examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
+        "packproof plan examples/jobs.csv --server name=a,cpu=6,price=3 --server name=b,cpu=11,price=5 --accept 0.99"
+        " --policy first-fit",
     )
 )
 def plan(
@@ -124,6 +132,7 @@ def plan(
     drop_open: DropOpen = False,
     warmup: Warmup = 0.0,
     price: PriceOption = "",
+    spare: SpareOption = 0,
     strict: StrictOption = False,
     store: StoreFile = None,
     engine: EngineOption = "local",
@@ -133,25 +142,31 @@ def plan(
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
     from fluid.experiment.store import Store
     from fluid.parallel import refuse_engine
-    from fluid.planning import EFFORTS, Target, Trials, make_plan
+    from fluid.planning import EFFORTS, Target, Trials, make_cheapest_plan, make_plan
 
     refuse_engine(engine)
-    target = Target(accept, wait)
+    target, servers = Target(accept, wait), servers_of(server, spare)
     chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
         if log is None:
-            planned, own = _log_alone(Path(types), server, warmup, price, drop_open=drop_open, strict=strict)
+            planned, own = _log_alone(Path(types), servers.pools, warmup, price, drop_open=drop_open, strict=strict)
         elif price:
             raise InputError("--price", "expected no prices beside TYPES, which may have a column of prices")
         else:
-            planned, own = _log(types, log, server, warmup, drop_open=drop_open, strict=strict), None
+            planned, own = _log(types, log, servers.pools, warmup, drop_open=drop_open, strict=strict), None
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(target, seed, opened, report, engine)
-        made_plan = make_plan(planned, chosen, trials, EFFORTS[level.value], time_limit, optional=policies is None)
+        spent = (chosen, trials, EFFORTS[level.value], time_limit)
+        cheapest = None
+        if servers.market is None:
+            made_plan = make_plan(planned, *spent, optional=policies is None)
+        else:
+            cheapest = make_cheapest_plan(planned, servers.market, *spent, optional=policies is None)
+            made_plan = cheapest.plan
         report("what greedy reservation keeps")
-        answer = _answered(made_plan, None if own is None else _rounding(made_plan, own))
+        answer = _answered(made_plan, None if own is None else _rounding(made_plan, own), cheapest)
     if out is not None:
         from bounds.cli.report import write_report
 
@@ -171,7 +186,7 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
     return chosen
 
 
-def _log(types: str, log: Path, server: list[str], warmup: float, **reading: bool) -> PlannedLog:
+def _log(types: str, log: Path, pools: list[dict[str, Any]], warmup: float, **reading: bool) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
@@ -181,7 +196,6 @@ def _log(types: str, log: Path, server: list[str], warmup: float, **reading: boo
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
-    pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     read = planned_types(types, pools)
     # a file of types may say under [simulation.arrivals] how the log is read
     place = Path(types)
@@ -202,7 +216,7 @@ class _Own(NamedTuple):
 
 
 def _log_alone(
-    log: Path, server: list[str], warmup: float, price: str, *, drop_open: bool, strict: bool
+    log: Path, stated: list[dict[str, Any]], warmup: float, price: str, *, drop_open: bool, strict: bool
 ) -> tuple[PlannedLog, _Own]:
     """Read servers and a log whose demands are its types."""
     from fluid.planning import expect_resources, planned_log, types_of_log
@@ -213,7 +227,6 @@ def _log_alone(
     file = TraceFile(log, drop_open=drop_open, strict=strict, by_demand=True)
     expect_resources(file.trace, str(log))
     names = file.trace.resources
-    stated = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     # a type that asks of each resource tells how servers name them, and what no server has
     every = with_pools([{"name": "any", "demand": dict.fromkeys(names, "1"), "reward": 1}], stated)
     capacity = {
@@ -287,8 +300,12 @@ def _rounding(made_plan: Plan, own: _Own) -> dict[str, Any] | None:
 
     if not own.types.grid:
         return None
-    mean = least_servers(own.least, mean_jobs(made_plan.log))
-    peak = least_servers(own.least, [Fraction(count) for count in made_plan.peak.jobs])
+    # the servers are those of the plan, in its shares; of kinds on offer it has some
+    shares = {pool.name: pool.share for pool in made_plan.log.instance.pools}
+    pools = tuple(replace(pool, share=shares[pool.name]) for pool in own.least.pools if pool.name in shares)
+    least = replace(own.least, pools=pools)
+    mean = least_servers(least, mean_jobs(made_plan.log))
+    peak = least_servers(least, [Fraction(count) for count in made_plan.peak.jobs])
     return {
         "grid": own.types.grid,
         "distinct": own.types.distinct,
@@ -299,7 +316,7 @@ def _rounding(made_plan: Plan, own: _Own) -> dict[str, Any] | None:
     }
 
 
-def _answered(made_plan: Plan, rounding: dict[str, Any] | None) -> PlanAnswer:
+def _answered(made_plan: Plan, rounding: dict[str, Any] | None, cheapest: CheapestPlan | None) -> PlanAnswer:
     from bounds.adversary.budget import Budget
     from bounds.adversary.workload import worst_workload
     from bounds.certificates.assignment import assignment_certificate
@@ -314,4 +331,4 @@ def _answered(made_plan: Plan, rounding: dict[str, Any] | None) -> PlanAnswer:
     solution = solve(instance)
     placed = (servers, greedy_placement(instance, servers), least_servers(instance, mean_jobs(made_plan.log)))
     worst = worst_workload(instance, Budget(WORST))
-    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed), rounding)
+    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed), rounding, cheapest)
