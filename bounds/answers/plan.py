@@ -58,7 +58,8 @@ class PlanLog(Answer):
     `about` has the first lines of ``packproof log``.
 
     `begins` is in seconds from 1970 (null: the log has no dates); `simulated` is the part on which policies ran (null:
-    all of it).
+    all of it). `grown`, where growth was asked for, has how many times the VMs of a type there are, or of all others
+    (an empty name); numbers are then of the log so grown, but for those in `about`.
     """
 
     arrivals: int
@@ -68,6 +69,7 @@ class PlanLog(Answer):
     about: list[str]
     notes: list[str]
     simulated: PlanPart | None
+    grown: dict[str, float] | UnsetType = UNSET
 
 
 class PlanPart(Answer):

@@ -38,6 +38,9 @@ POLICIES = {
 }
 """Policies that are compared unless some are named: where VMs are refused, and where they wait."""
 
+GROWN = 2000
+"""Beside the seed, what growth is drawn with: logs that are resampled have smaller numbers."""
+
 WORST = 10.0  # seconds for the worst workload of the types
 
 
@@ -74,6 +77,12 @@ ServerOption = Annotated[
         help="What a server has (memory in GiB); again, with name= and share= (of the number), for each further pool. "
         "first-fit fills pools in this order. With price= (and most=, have=), or types as 'aws:m5.*', servers are "
         "candidates. overhead=cpu:0.5,memory:2 is what a server cannot use.",
+    ),
+]
+GrowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grow", metavar="TYPE=1.5", help="Plan for so many times the VMs of a type (again for others), or 1.2 of all."
     ),
 ]
 SpareOption = Annotated[
@@ -133,6 +142,7 @@ def plan(
     warmup: Warmup = 0.0,
     price: PriceOption = "",
     spare: SpareOption = 0,
+    grow: GrowOption = None,
     strict: StrictOption = False,
     store: StoreFile = None,
     engine: EngineOption = "local",
@@ -140,9 +150,11 @@ def plan(
     as_json: JsonFlag = False,
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
+    from numpy.random import default_rng
+
     from fluid.experiment.store import Store
     from fluid.parallel import refuse_engine
-    from fluid.planning import EFFORTS, Target, Trials, make_cheapest_plan, make_plan
+    from fluid.planning import EFFORTS, Target, Trials, make_cheapest_plan, make_plan, with_growth
 
     refuse_engine(engine)
     target, servers = Target(accept, wait), servers_of(server, spare)
@@ -156,6 +168,8 @@ def plan(
             raise InputError("--price", "expected no prices beside TYPES, which may have a column of prices")
         else:
             planned, own = _log(types, log, servers.pools, warmup, drop_open=drop_open, strict=strict), None
+        if grow:
+            planned = with_growth(planned, _growth(grow), default_rng([seed, GROWN]))
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(target, seed, opened, report, engine)
         spent = (chosen, trials, EFFORTS[level.value], time_limit)
@@ -184,6 +198,21 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
             suited = "refuses VMs (--accept)" if is_loss else "lets VMs wait (--wait)"
             raise InputError("--policy", f"expected one that {suited}, such as {POLICIES[model][0]}; got {policy.name}")
     return chosen
+
+
+def _growth(options: Sequence[str]) -> dict[str, Fraction]:
+    """Read ``TYPE=1.5``, or 1.2 for all types, which have an empty name."""
+    from bounds.cli.options import read_number
+
+    growth: dict[str, Fraction] = {}
+    for option in options:
+        name, _, value = (word.strip() for word in option.rpartition("="))
+        if name in growth:
+            raise InputError("--grow", f"expected {name[:60] or 'a factor of all types'} once")
+        factor = growth[name] = read_number("--grow", value)
+        if factor < 0:
+            raise InputError("--grow", f"expected a factor of at least 0, got {value[:60]}")
+    return growth
 
 
 def _log(types: str, log: Path, pools: list[dict[str, Any]], warmup: float, **reading: bool) -> PlannedLog:

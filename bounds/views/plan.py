@@ -89,6 +89,7 @@ def plan_answer(
             begins=None if log.begins is None else seconds(log.begins),
             about=[] if log.trace is None else first_lines(log.trace),
             simulated=simulated,
+            grown=dict(log.growth) if log.growth else None,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -186,6 +187,16 @@ def _reached(plan: Plan, value: float) -> str:
     return f"accepts {percent(value)} of {counted}"
 
 
+def _this_log(plan: Plan) -> str:
+    """Name the log, with the growth that was asked for."""
+    growth = plan.log.growth
+    if not growth:
+        return "this log"
+    others = " of other types" if len(growth) > 1 else ""
+    parts = [f"{float(factor):g} times the VMs{f' of {quoted(name)}' if name else others}" for name, factor in growth]
+    return f"this log with {', '.join(parts)}"
+
+
 def _without(plan: Plan) -> str:
     """Write which resources are left out, as the sentence begins; nothing where all are counted."""
     return f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
@@ -193,15 +204,14 @@ def _without(plan: Plan) -> str:
 
 def _cheapest_sentence(plan: Plan, cheapest: CheapestPlan) -> str:
     """Return the answer for servers with prices in one sentence."""
-    without, aim, best = _without(plan), _aim(plan), cheapest.best
-    bounds = bounds_in_words(cheapest)
+    without, log, best = _without(plan), _this_log(plan), cheapest.best
+    aim, bounds = _aim(plan), bounds_in_words(cheapest)
     if best is None:
-        return (
-            f"{without}{'no' if without else 'No'} mix that was tried meets the target, {aim}, on this log; {bounds}."
-        )
+        none = "no mix" if without else "No mix"
+        return f"{without}{none} that was tried meets the target, {aim}, on {log}; {bounds}."
     are = "is" if sum(best.mix or ()) == 1 else "are"
     return (
-        f"{without}{mix_in_words(cheapest, best)} {are} the cheapest mix found for this log under {best.policy}, "
+        f"{without}{mix_in_words(cheapest, best)} {are} the cheapest mix found for {log} under {best.policy}, "
         f"which {_reached(plan, best.attained)} (target: {aim}); {bounds}."
     )
 
@@ -210,7 +220,9 @@ def _sentence(plan: Plan) -> str:
     """Return the answer in one sentence."""
     best, without, aim = plan.best, _without(plan), _aim(plan)
     if best is None or best.servers is None:
-        return f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on this log."
+        return (
+            f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on {_this_log(plan)}."
+        )
     reached = _reached(plan, best.attained)
     mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
     (row,) = (row for row in plan.policies if row.need is best)
@@ -218,7 +230,7 @@ def _sentence(plan: Plan) -> str:
     again = f"; {_between(*ends)} on {many(len(row.resampled), 'resampled log')}" if ends else ""
     return (
         f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
-        f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
+        f"{'suffices' if best.servers == 1 else 'suffice'} for {_this_log(plan)} under {best.policy}, which {reached} "
         f"(target: {aim}{again}); its mean workload needs {mean}, and its fullest instant {peak}."
     )
 

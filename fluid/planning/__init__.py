@@ -5,7 +5,7 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "log": ("PlannedLog", "grown", "planned_log", "resampled", "window"),
+        "log": ("PlannedLog", "grown", "planned_log", "resampled", "window", "with_growth"),
         "mixes": ("CheapestPlan", "Market", "MixNeed", "make_cheapest_plan", "with_mix"),
         "needs": ("Need", "Peak", "Target", "Trials", "least_for", "peak_servers"),
         "own_types": ("OwnTypes", "expect_resources", "types_of_log"),

@@ -123,3 +123,20 @@ def test_a_resource_that_types_name_is_no_limit() -> None:
     assert kept["demand"] == {"cpu": "1", "pods": "2"}
     (kept,) = with_pools([{**table, "demand": {"cpu": "1"}}], [{"capacity": {"cpu": "4", "pods": "9"}}]).types
     assert kept["demand"] == {"cpu": "1", "pods": "1"}
+
+
+@pytest.mark.slow
+def test_growth_is_planned_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"plan {JOBS} --server cpu=6 --accept 0.9 --policy first-fit --json"
+    plain, grown = (json.loads(printed(words + more, capsys)) for more in ("", " --grow 3"))
+    assert grown["log"]["arrivals"] == 3 * plain["log"]["arrivals"]
+    assert grown["log"]["grown"] == {"": 3.0}
+    assert "grown" not in plain["log"]
+    assert grown["servers"] > plain["servers"]
+    assert "this log with 3 times the VMs" in grown["sentence"]
+
+
+@pytest.mark.parametrize("more", ["--grow x", "--grow web=2", "--grow 2 --grow 3", "--grow=-1"])
+def test_growth_that_is_none_is_refused(more: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"plan {JOBS} --server cpu=6 --accept 0.9 --policy first-fit {more}".split()) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("--grow: ")

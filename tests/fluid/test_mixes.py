@@ -33,7 +33,7 @@ def market_of(*offers: Offer, spare: int = 0) -> Market:
     return Market(offers, spare)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(5))
 def test_no_mix_that_meets_the_target_and_holds_the_peak_costs_less(seed: int) -> None:
     log = log_of(seed, KINDS)
     market = market_of(Offer(Fraction(4)), Offer(Fraction(17, 2), have=1), spare=seed % 2)
@@ -54,6 +54,10 @@ def test_no_mix_that_meets_the_target_and_holds_the_peak_costs_less(seed: int) -
     assert found.mean.lower <= found.peak.lower <= min(met)[0]
     # what the search found is the best of all, or close to it
     assert found.best.cost <= min(met)[0] * Fraction(5, 4)
+    # one server less, or one exchanged for a cheaper one, misses the target
+    (a, b), cost = found.best.mix, found.best.cost
+    beside = {(a - 1, b), (a, b - 1), (a - 1, b + 1), (a + 1, b - 1)}
+    assert not [mix for less, mix in met if mix in beside and less < (cost or 0)]
     # the plan speaks of that mix
     assert found.plan.best is not None
     assert found.plan.best.servers == sum(found.best.mix)
