@@ -59,7 +59,8 @@ class PlanLog(Answer):
 
     `begins` is in seconds from 1970 (null: the log has no dates); `simulated` is the part on which policies ran (null:
     all of it). `grown`, where growth was asked for, has how many times the VMs of a type there are, or of all others
-    (an empty name); numbers are then of the log so grown, but for those in `about`.
+    (an empty name); numbers are then of the log so grown, but for those in `about`. `too_large` has the tasks that
+    were left out as they fit no server, where that was asked for.
     """
 
     arrivals: int
@@ -70,6 +71,19 @@ class PlanLog(Answer):
     notes: list[str]
     simulated: PlanPart | None
     grown: dict[str, float] | UnsetType = UNSET
+    too_large: list[PlanTooLarge] | UnsetType = UNSET
+
+
+class PlanTooLarge(Answer):
+    """Tasks of one demand that fit no server and were left out.
+
+    `short` has on how many of the `kinds` of servers there is too little of a resource.
+    """
+
+    tasks: int
+    demand: dict[str, Exact]
+    short: dict[str, int]
+    kinds: int
 
 
 class PlanPart(Answer):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bounds.answers.plan import PlanAnswer
     from fluid.planning import CheapestPlan, OwnTypes, Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
+    from fluid.traces.file import TraceFile
+    from theory.files.planned_types import Planned
     from theory.instance import Instance
 
 POLICIES = {
@@ -85,6 +87,9 @@ GrowOption = Annotated[
         "--grow", metavar="TYPE=1.5", help="Plan for so many times the VMs of a type (again for others), or 1.2 of all."
     ),
 ]
+DropLarge = Annotated[
+    bool, typer.Option("--drop-large", help="Go on without the VMs that fit no server, which are counted.")
+]
 SpareOption = Annotated[
     int,
     typer.Option("--spare", metavar="N", help="Servers in reserve of each kind that is used, of candidates.", min=0),
@@ -139,6 +144,7 @@ def plan(
     time_limit: TimeLimit = 600.0,
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
+    drop_large: DropLarge = False,
     warmup: Warmup = 0.0,
     price: PriceOption = "",
     spare: SpareOption = 0,
@@ -159,15 +165,16 @@ def plan(
     refuse_engine(engine)
     target, servers = Target(accept, wait), servers_of(server, spare)
     chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
+    reading = {"drop_open": drop_open, "strict": strict}
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
         if log is None:
-            planned, own = _log_alone(Path(types), servers.pools, warmup, price, drop_open=drop_open, strict=strict)
+            planned, own = _log_alone(Path(types), servers.pools, warmup, price, drop_large=drop_large, **reading)
         elif price:
             raise InputError("--price", "expected no prices beside TYPES, which may have a column of prices")
         else:
-            planned, own = _log(types, log, servers.pools, warmup, drop_open=drop_open, strict=strict), None
+            planned, own = _log(types, log, servers.pools, warmup, drop_large=drop_large, **reading), None
         if grow:
             planned = with_growth(planned, _growth(grow), default_rng([seed, GROWN]))
         opened = None if store is None else stack.enter_context(Store(store))
@@ -215,7 +222,9 @@ def _growth(options: Sequence[str]) -> dict[str, Fraction]:
     return growth
 
 
-def _log(types: str, log: Path, pools: list[dict[str, Any]], warmup: float, **reading: bool) -> PlannedLog:
+def _log(
+    types: str, log: Path, pools: list[dict[str, Any]], warmup: float, *, drop_large: bool, **reading: bool
+) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.files.left_out import trace_in
     from fluid.planning import planned_log
@@ -233,8 +242,50 @@ def _log(types: str, log: Path, pools: list[dict[str, Any]], warmup: float, **re
     assert file is not None
     expect_types(file, [str(table["name"]) for table in read.types], types)
     tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())
+    notes = (*read.notes, *more)
+    if drop_large and not file.types:
+        return _without_large(file, types, read._replace(types=tables, notes=notes), warmup)
     instance = parse_instance({"server": read.pools, "type": tables}, types, workload_needed=False)
-    return planned_log(file, instance, (*read.notes, *more), read.uncounted, warmup)
+    return planned_log(file, instance, notes, read.uncounted, warmup)
+
+
+def _without_large(file: TraceFile, types: str, read: Planned, warmup: float) -> PlannedLog:
+    """Return the log without the tasks of types that fit no server."""
+    import numpy as np
+
+    from fluid.planning import TooLarge, planned_log, shortage
+    from fluid.traces.types import with_types
+    from theory.files.instances import parse_instance
+
+    servers = _capacities(read.pools)
+    demands = [{name: Fraction(text(amount)) for name, amount in table["demand"].items()} for table in read.types]
+    short = [shortage(demand, servers) for demand in demands]
+    kept = [table for table, lacks in zip(read.types, short, strict=True) if not lacks]
+    if not kept:
+        raise InputError(types, "type", "expected a type that some server can hold, got none")
+    instance = parse_instance({"server": read.pools, "type": kept}, types, workload_needed=False)
+    if len(kept) == len(read.types):
+        return planned_log(file, instance, read.notes, read.uncounted, warmup)
+    # the types of tasks are found among all, on a server that holds each
+    names = {name for demand in demands for name in demand}
+    largest = {name: max(demand.get(name, Fraction(0)) for demand in demands) for name in names}
+    every = {
+        "server": {"capacity": {name: text(amount) for name, amount in largest.items() if amount}},
+        "type": read.types,
+    }
+    _, place = with_types(file, file.trace, parse_instance(every, types, workload_needed=False))
+    number = np.cumsum([not lacks for lacks in short]) - 1
+    of_task = np.where([bool(lacks) for lacks in short], -1, number)[place]
+    tasks = np.bincount(place, minlength=len(short)).tolist()
+    rows = zip(tasks, demands, short, strict=True)
+    large = tuple(TooLarge(n, demand, lacks, len(servers)) for n, demand, lacks in rows if lacks and n)
+    planned = planned_log(file, instance, read.notes, read.uncounted, warmup, of_task)
+    return replace(planned, too_large=large)
+
+
+def _capacities(pools: Sequence[dict[str, Any]]) -> list[dict[str, Fraction]]:
+    """Return what each kind of server has."""
+    return [{name: Fraction(amount) for name, amount in pool["capacity"].items()} for pool in pools]
 
 
 class _Own(NamedTuple):
@@ -245,15 +296,17 @@ class _Own(NamedTuple):
 
 
 def _log_alone(
-    log: Path, stated: list[dict[str, Any]], warmup: float, price: str, *, drop_open: bool, strict: bool
+    log: Path, stated: list[dict[str, Any]], warmup: float, price: str, *, drop_large: bool, **reading: bool
 ) -> tuple[PlannedLog, _Own]:
     """Read servers and a log whose demands are its types."""
     from fluid.planning import expect_resources, planned_log, types_of_log
-    from fluid.traces.file import TraceFile
+    from fluid.traces.file import on_file
     from theory.files.instances import parse_instance
     from theory.files.planned_types import with_pools
 
-    file = TraceFile(log, drop_open=drop_open, strict=strict, by_demand=True)
+    file = on_file(None, log, **reading)
+    assert file is not None
+    file = replace(file, by_demand=True)
     expect_resources(file.trace, str(log))
     names = file.trace.resources
     # a type that asks of each resource tells how servers name them, and what no server has
@@ -263,7 +316,7 @@ def _log_alone(
         for name in names
         if name not in every.uncounted
     }
-    own = types_of_log(file.trace, capacity, str(log))
+    own = types_of_log(file.trace, capacity, str(log), _capacities(every.pools), drop_large=drop_large)
     prices = _prices(price, capacity)
     tables = [{**one, **_reward(one["demand"], prices)} for one in own.types]
     read = with_pools(tables, every.pools)
@@ -272,7 +325,8 @@ def _log_alone(
         for kinds in (read.types, _with_least(read.types, own))
     )
     notes = (_kinds_in_words(own), *every.notes, *read.notes)
-    return planned_log(file, instance, notes, every.uncounted, warmup, own.of_task), _Own(own, least)
+    planned = planned_log(file, instance, notes, every.uncounted, warmup, own.of_task)
+    return replace(planned, too_large=own.too_large), _Own(own, least)
 
 
 def _kinds_in_words(own: OwnTypes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPart
+from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPart, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
 from bounds.views.panels import Bars, Chart, Curve
@@ -90,6 +90,7 @@ def plan_answer(
             about=[] if log.trace is None else first_lines(log.trace),
             simulated=simulated,
             grown=dict(log.growth) if log.growth else None,
+            too_large=log.too_large or None,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -199,7 +200,11 @@ def _this_log(plan: Plan) -> str:
 
 def _without(plan: Plan) -> str:
     """Write which resources are left out, as the sentence begins; nothing where all are counted."""
-    return f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
+    large = sum(one.tasks for one in plan.log.too_large)
+    parts = [f"{listed(plan.log.uncounted)}, which no server names"] if plan.log.uncounted else []
+    if large:
+        parts.append(f"{many(large, 'VM')} that {'fits' if large == 1 else 'fit'} no server")
+    return f"Without {', and without '.join(parts)}, " if parts else ""
 
 
 def _cheapest_sentence(plan: Plan, cheapest: CheapestPlan) -> str:
@@ -294,8 +299,25 @@ def tables(answer: PlanAnswer) -> list[Table]:
     notes = [*log.notes, *([_busiest(log.simulated)] if log.simulated else [])]
     if notes:
         parts.append(Table("about the log", [""], [[note] for note in notes], [False]))
+    if log.too_large:
+        parts.append(_too_large(log.too_large))
     about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
     return [*about, *parts]
+
+
+def _too_large(rows: Sequence[PlanTooLarge]) -> Table:
+    """Return the VMs that fit no server, and what there is too little of on how many kinds of servers."""
+    names = list(rows[0].demand)
+    lines = [
+        [
+            f"{one.tasks:,}",
+            *(one.demand.get(name, "0") for name in names),
+            ", ".join(f"insufficient {name} on {number} of {one.kinds}" for name, number in one.short.items()),
+        ]
+        for one in rows
+    ]
+    head = ["VMs", *names, "kinds of servers"]
+    return Table("left out, as they fit no server", head, lines, [True] * (1 + len(names)) + [False])
 
 
 def _policies(answer: PlanAnswer, *, share: bool) -> Table:

@@ -10,5 +10,6 @@ __getattr__, __all__ = doors(
         "needs": ("Need", "Peak", "Target", "Trials", "least_for", "peak_servers"),
         "own_types": ("OwnTypes", "expect_resources", "types_of_log"),
         "plan": ("EFFORTS", "Effort", "Growth", "Plan", "PolicyNeed", "make_plan", "mean_jobs"),
+        "too_large": ("TooLarge", "shortage"),
     },
 )

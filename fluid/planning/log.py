@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.planning.too_large import TooLarge
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.ticks import in_ticks, in_units
 from fluid.traces.file import TraceFile
@@ -53,6 +54,8 @@ class PlannedLog:
         What was read, where the log is one of a file.
     growth : tuple of (str, Fraction)
         By how much types were made to grow (`with_growth`), all of them under an empty name.
+    too_large : tuple of TooLarge
+        Tasks that fit no server and are left out.
     """
 
     instance: Instance
@@ -64,6 +67,7 @@ class PlannedLog:
     warmup: float = 0
     trace: Trace | None = None
     growth: tuple[tuple[str, Fraction], ...] = ()
+    too_large: tuple[TooLarge, ...] = ()
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
@@ -135,7 +139,7 @@ def planned_log(
 ) -> PlannedLog:
     """Read the log of a plan; `notes` come before those of the trace, and `warmup` is in seconds.
 
-    `types` are those of the tasks of the trace, where they are known.
+    `types` are those of the tasks of the trace, where they are known; tasks with -1 are left out.
 
     Time 0 is the first arrival, or when the trace opens if jobs are in service then.
 
@@ -146,10 +150,15 @@ def planned_log(
     """
     traced = typed_jobs(file, instance) if types is None else jobs_of_types(file, types)
     jobs = traced.all
+    there = jobs.types >= 0
+    if not there.all():
+        jobs = JobList(jobs.times[there], jobs.types[there], jobs.durations[there])
+    if len(jobs.times) < PARTS:
+        raise InputError(file.path, "", f"expected at least {PARTS} arrivals over some time, got {len(jobs.times)}")
     first = int(jobs.times[0])
     times = jobs.times - first
     last = int(times[-1])
-    if len(times) < PARTS or last <= 0:
+    if last <= 0:
         raise InputError(file.path, "", f"expected at least {PARTS} arrivals over some time, got {len(times)}")
     start = in_ticks(warmup, TICK)
     if not 0 <= start <= last:

@@ -140,3 +140,49 @@ def test_growth_is_planned_and_named(capsys: pytest.CaptureFixture[str]) -> None
 def test_growth_that_is_none_is_refused(more: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"plan {JOBS} --server cpu=6 --accept 0.9 --policy first-fit {more}".split()) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith("--grow: ")
+
+
+def log_with_large(place: Path) -> Path:
+    """Write a log of 30 small VMs, and three that are too large for servers of 16 and 32 CPUs."""
+    rows = [f"{600 * i},{600 * i + 900 + 37 * i},{1 + i % 3},{4 + 4 * (i % 2)}" for i in range(30)]
+    large = ["4000,5000,40,16", "4000,5000,8,512", "4100,5000,8,512"]
+    place.write_text("\n".join(["start,end,vCPU,memory", *rows, *large]) + "\n")
+    return place
+
+
+@pytest.mark.slow
+def test_what_fits_no_server_is_left_out_where_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_with_large(tmp_path / "log.csv")
+    kinds = "--server name=a,cpu=16,memory=32,price=1 --server name=b,cpu=32,memory=64,price=1.8"
+    words = f"plan {log} {kinds} --accept 0.99 --policy first-fit --drop-large"
+    answer = json.loads(printed(f"{words} --json", capsys))
+    assert answer["log"]["arrivals"] == 30
+    assert answer["log"]["too_large"] == [
+        {"tasks": 2, "demand": {"cpu": "8", "memory": "512"}, "short": {"memory": 2}, "kinds": 2},
+        {"tasks": 1, "demand": {"cpu": "40", "memory": "16"}, "short": {"cpu": 2}, "kinds": 2},
+    ]
+    assert answer["sentence"].startswith("Without 3 VMs that fit no server, ")
+    assert "insufficient memory on 2 of 2" in printed(words, capsys)
+
+
+def test_what_fits_no_server_is_refused_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_with_large(tmp_path / "log.csv")
+    kinds = "--server name=a,cpu=16,memory=32 --server name=b,cpu=48,memory=8"
+    assert run(f"plan {log} {kinds} --accept 0.99 --policy first-fit".split()) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        f"{log}:32: expected tasks that fit a server, got cpu = 40, memory = 16 (3 tasks of 33 do not; insufficient "
+        "cpu on 1 of 2 kinds of servers, insufficient memory on 1); --drop-large goes on without them"
+    )
+
+
+@pytest.mark.slow
+def test_types_that_fit_no_server_are_left_out_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"plan {TYPES} {LOG} --server cpu=6,memory=192 --accept 0.9 --policy first-fit --json"
+    assert run(words.split()) == 2
+    assert "'web.large' fits no server, not even alone" in capsys.readouterr().err
+    answer = json.loads(printed(f"{words} --drop-large", capsys))
+    (large,) = answer["log"]["too_large"]
+    assert large == {"tasks": 269, "demand": {"cpu": "8", "memory": "32"}, "short": {"cpu": 1}, "kinds": 1}
+    assert answer["log"]["arrivals"] == 1555 - 269
+    assert {one["type"]: one["arrivals"] for one in answer["workload"]} == {"web.small": 961, "db.large": 325}
