@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from msgspec import UNSET, UnsetType
+
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
 
@@ -16,6 +18,8 @@ class PlanAnswer(CommandAnswer):
     `carries` is certified by `certificate`, `peak` is exact; `policies` and `growth` are simulated; `packproof
     check` verifies `certificate`. `pools` splits servers over several pools by their shares (null: there is one
     pool, or no answer). `rounding` says what the rounding of demands to types costs (null: there was none).
+    `cost`, where servers have prices, is what the log costs; what else the answer says is about the proportions of its
+    cheapest mix.
     """
 
     sentence: Annotated[str, HIDDEN]
@@ -23,6 +27,7 @@ class PlanAnswer(CommandAnswer):
     servers: int | None
     policy: str | None
     pools: Annotated[dict[str, int] | None, Head("servers of each pool")]
+    cost: Annotated[PlanCost | UnsetType, HIDDEN] = UNSET
     log: Annotated[PlanLog, HIDDEN]
     workload: Annotated[list[TypeOfLog], Head(WORKLOAD)]
     by_hour: Annotated[list[float] | None, HIDDEN]
@@ -52,7 +57,9 @@ class PlanLog(Answer):
 
     `about` has the first lines of ``packproof log``.
 
-    `begins` is in seconds from 1970 (null: the log has no dates).
+    `begins` is in seconds from 1970 (null: the log has no dates). `grown`, where growth was asked for, has how many
+    times the VMs of a type there are, or of all others (an empty name); numbers are then of the log so grown, but for
+    those in `about`. `too_large` has the tasks that were left out as they fit no server, where that was asked for.
     """
 
     arrivals: int
@@ -61,6 +68,20 @@ class PlanLog(Answer):
     begins: float | None
     about: list[str]
     notes: list[str]
+    grown: dict[str, float] | UnsetType = UNSET
+    too_large: list[PlanTooLarge] | UnsetType = UNSET
+
+
+class PlanTooLarge(Answer):
+    """Tasks of one demand that fit no server and were left out.
+
+    `short` has on how many of the `kinds` of servers there is too little of a resource.
+    """
+
+    tasks: int
+    demand: dict[str, Exact]
+    short: dict[str, int]
+    kinds: int
 
 
 class TypeOfLog(Answer):
@@ -157,3 +178,60 @@ class PlanGrowth(Answer):
     servers: int | None
     pools: dict[str, int] | None
     attained: float
+
+
+class PlanCost(Answer):
+    """What servers of the kinds on offer cost.
+
+    `spare` are in reserve of each kind that is used. `mean` and `peak` bound the least cost that carries the mean
+    workload and that holds the jobs of the instant `at`; the mix of `always` holds every instant (null: there are too
+    few servers).
+    """
+
+    cost: float | None
+    cost_exact: Annotated[Exact | None, Of("cost")]
+    kinds: list[PlanKind]
+    spare: int
+    mean: CostBetween
+    peak: CostBetween | None
+    at: float
+    always: CostBetween | None
+    policies: list[PlanMix]
+
+
+class PlanKind(Answer):
+    """A kind of server on offer: what one costs, the most there may be (null: no limit), and how many exist."""
+
+    server: str
+    price: float
+    price_exact: Annotated[Exact, Of("price")]
+    most: int | None
+    have: int
+
+
+class CostBetween(Answer):
+    """Bounds of a least cost: nothing costs less than `lower`; `servers` cost `upper` (null: none were found).
+
+    `servers` hold VMs, those in reserve come to them.
+    """
+
+    lower: float
+    lower_exact: Annotated[Exact, Of("lower")]
+    upper: float | None
+    upper_exact: Annotated[Exact | None, Of("upper")]
+    servers: dict[str, int] | None
+
+
+class PlanMix(Answer):
+    """The cheapest mix found on which a policy meets the target (null: none was), and the mixes that were simulated.
+
+    `servers` hold VMs; `paid` are those that are paid for, with those in reserve and without those that exist.
+    """
+
+    policy: str
+    servers: dict[str, int] | None
+    paid: dict[str, int] | None
+    cost: float | None
+    cost_exact: Annotated[Exact | None, Of("cost")]
+    attained: float
+    tried: int

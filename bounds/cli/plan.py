@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bounds.cli.app import app, completed_by, progress, show
-from bounds.cli.instance import pool_table
+from bounds.cli.candidates import servers_of
 from bounds.cli.options import (
     DropOpen,
     EngineOption,
@@ -27,8 +28,10 @@ from theory.numbers import many, text
 
 if TYPE_CHECKING:
     from bounds.answers.plan import PlanAnswer
-    from fluid.planning import OwnTypes, Plan, PlannedLog
+    from fluid.planning import CheapestPlan, OwnTypes, Plan, PlannedLog
     from fluid.simulation.policy_interface import Policy
+    from fluid.traces.file import TraceFile
+    from theory.files.planned_types import Planned
     from theory.instance import Instance
 
 POLICIES = {
@@ -36,6 +39,9 @@ POLICIES = {
     "queue": ("nonpreemptive", "max-weight-local", "randomized-sampling"),
 }
 """Policies that are compared unless some are named: where VMs are refused, and where they wait."""
+
+GROWN = 2000
+"""Beside the seed, what growth is drawn with: logs that are resampled have smaller numbers."""
 
 WORST = 10.0  # seconds for the worst workload of the types
 
@@ -71,8 +77,22 @@ ServerOption = Annotated[
         "--server",
         metavar="cpu=96,memory=768",
         help="What a server has (memory in GiB); again, with name= and share= (of the number), for each further pool. "
-        "first-fit fills pools in this order.",
+        "first-fit fills pools in this order. With price= (and most=, have=), or types as 'aws:m5.*', servers are "
+        "candidates. overhead=cpu:0.5,memory:2 is what a server cannot use.",
     ),
+]
+GrowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grow", metavar="TYPE=1.5", help="Plan for so many times the VMs of a type (again for others), or 1.2 of all."
+    ),
+]
+DropLarge = Annotated[
+    bool, typer.Option("--drop-large", help="Go on without the VMs that fit no server, which are counted.")
+]
+SpareOption = Annotated[
+    int,
+    typer.Option("--spare", metavar="N", help="Servers in reserve of each kind that is used, of candidates.", min=0),
 ]
 Accept = Annotated[
     float | None, typer.Option("--accept", metavar="X", help="Share of the VMs to accept, as 0.999 (this or --wait).")
@@ -112,6 +132,8 @@ ReportFile = Annotated[
         "packproof plan examples/caught.toml examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
         "packproof plan examples/vm_types.csv examples/vm_log.csv --server cpu=48,memory=192 --accept 0.99",
         "packproof plan examples/jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive",
+        "packproof plan examples/jobs.csv --server name=a,cpu=6,price=3 --server name=b,cpu=11,price=5 --accept 0.99"
+        " --policy first-fit",
     )
 )
 def plan(
@@ -125,8 +147,11 @@ def plan(
     time_limit: TimeLimit = 600.0,
     seed: SeedOption = 0,
     drop_open: DropOpen = False,
+    drop_large: DropLarge = False,
     warmup: Warmup = 0.0,
     price: PriceOption = "",
+    spare: SpareOption = 0,
+    grow: GrowOption = None,
     strict: StrictOption = False,
     store: StoreFile = None,
     engine: EngineOption = "local",
@@ -134,27 +159,38 @@ def plan(
     as_json: JsonFlag = False,
 ) -> None:
     """Say how many servers a log of VMs needs, under which policy, beside exact bounds."""
+    from numpy.random import default_rng
+
     from fluid.experiment.store import Store
     from fluid.parallel import refuse_engine
-    from fluid.planning import EFFORTS, Target, Trials, make_plan
+    from fluid.planning import EFFORTS, Target, Trials, make_cheapest_plan, make_plan, with_growth
 
     refuse_engine(engine)
-    target = Target(accept, wait)
+    target, servers = Target(accept, wait), servers_of(server, spare)
     chosen = _policies(policies or POLICIES["loss" if accept is not None else "queue"], accept is not None)
+    reading = {"drop_open": drop_open, "strict": strict}
     with ExitStack() as stack:
         report = stack.enter_context(progress())
         report("reading the log")
         if log is None:
-            planned, own = _log_alone(Path(types), server, warmup, price, drop_open=drop_open, strict=strict)
+            planned, own = _log_alone(Path(types), servers.pools, warmup, price, drop_large=drop_large, **reading)
         elif price:
             raise InputError("--price", "expected no prices beside TYPES, which may have a column of prices")
         else:
-            planned, own = _log(types, log, server, warmup, drop_open=drop_open, strict=strict), None
+            planned, own = _log(types, log, servers.pools, warmup, drop_large=drop_large, **reading), None
+        if grow:
+            planned = with_growth(planned, _growth(grow), default_rng([seed, GROWN]))
         opened = None if store is None else stack.enter_context(Store(store))
         trials = Trials(target, seed, opened, report, engine)
-        made_plan = make_plan(planned, chosen, trials, EFFORTS[level.value], time_limit, optional=policies is None)
+        spent = (chosen, trials, EFFORTS[level.value], time_limit)
+        cheapest = None
+        if servers.market is None:
+            made_plan = make_plan(planned, *spent, optional=policies is None)
+        else:
+            cheapest = make_cheapest_plan(planned, servers.market, *spent, optional=policies is None)
+            made_plan = cheapest.plan
         report("what greedy reservation keeps")
-        answer = _answered(made_plan, None if own is None else _rounding(made_plan, own))
+        answer = _answered(made_plan, None if own is None else _rounding(made_plan, own), cheapest)
     if out is not None:
         from bounds.cli.report import write_report
 
@@ -174,7 +210,24 @@ def _policies(names: Any, is_loss: bool) -> list[Policy]:
     return chosen
 
 
-def _log(types: str, log: Path, server: list[str], warmup: float, **reading: bool) -> PlannedLog:
+def _growth(options: Sequence[str]) -> dict[str, Fraction]:
+    """Read ``TYPE=1.5``, or 1.2 for all types, which have an empty name."""
+    from bounds.cli.options import read_number
+
+    growth: dict[str, Fraction] = {}
+    for option in options:
+        name, _, value = (word.strip() for word in option.rpartition("="))
+        if name in growth:
+            raise InputError("--grow", f"expected {name[:60] or 'a factor of all types'} once")
+        factor = growth[name] = read_number("--grow", value)
+        if factor < 0:
+            raise InputError("--grow", f"expected a factor of at least 0, got {value[:60]}")
+    return growth
+
+
+def _log(
+    types: str, log: Path, pools: list[dict[str, Any]], warmup: float, *, drop_large: bool, **reading: bool
+) -> PlannedLog:
     """Read types, servers and the log; types have the names that the log has for them."""
     from fluid.files.measured import trace_in
     from fluid.planning import planned_log
@@ -184,7 +237,6 @@ def _log(types: str, log: Path, server: list[str], warmup: float, **reading: boo
     from theory.files.instances import parse_instance
     from theory.files.planned_types import named_as_in, planned_types
 
-    pools = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     read = planned_types(types, pools)
     # a file of types may say under [simulation.arrivals] how the log is read
     place = Path(types)
@@ -193,8 +245,50 @@ def _log(types: str, log: Path, server: list[str], warmup: float, **reading: boo
     assert file is not None
     expect_types(file, [str(table["name"]) for table in read.types], types)
     tables, more = named_as_in(read.types, file.trace.labels if file.trace.source == PLAIN else ())
+    notes = (*read.notes, *more)
+    if drop_large and not file.types:
+        return _without_large(file, types, read._replace(types=tables, notes=notes), warmup)
     instance = parse_instance({"server": read.pools, "type": tables}, types, workload_needed=False)
-    return planned_log(file, instance, (*read.notes, *more), read.uncounted, warmup)
+    return planned_log(file, instance, notes, read.uncounted, warmup)
+
+
+def _without_large(file: TraceFile, types: str, read: Planned, warmup: float) -> PlannedLog:
+    """Return the log without the tasks of types that fit no server."""
+    import numpy as np
+
+    from fluid.planning import TooLarge, planned_log, shortage
+    from fluid.traces.types import with_types
+    from theory.files.instances import parse_instance
+
+    servers = _capacities(read.pools)
+    demands = [{name: Fraction(text(amount)) for name, amount in table["demand"].items()} for table in read.types]
+    short = [shortage(demand, servers) for demand in demands]
+    kept = [table for table, lacks in zip(read.types, short, strict=True) if not lacks]
+    if not kept:
+        raise InputError(types, "type", "expected a type that some server can hold, got none")
+    instance = parse_instance({"server": read.pools, "type": kept}, types, workload_needed=False)
+    if len(kept) == len(read.types):
+        return planned_log(file, instance, read.notes, read.uncounted, warmup)
+    # the types of tasks are found among all, on a server that holds each
+    names = {name for demand in demands for name in demand}
+    largest = {name: max(demand.get(name, Fraction(0)) for demand in demands) for name in names}
+    every = {
+        "server": {"capacity": {name: text(amount) for name, amount in largest.items() if amount}},
+        "type": read.types,
+    }
+    _, place = with_types(file, file.trace, parse_instance(every, types, workload_needed=False))
+    number = np.cumsum([not lacks for lacks in short]) - 1
+    of_task = np.where([bool(lacks) for lacks in short], -1, number)[place]
+    tasks = np.bincount(place, minlength=len(short)).tolist()
+    rows = zip(tasks, demands, short, strict=True)
+    large = tuple(TooLarge(n, demand, lacks, len(servers)) for n, demand, lacks in rows if lacks and n)
+    planned = planned_log(file, instance, read.notes, read.uncounted, warmup, of_task)
+    return replace(planned, too_large=large)
+
+
+def _capacities(pools: Sequence[dict[str, Any]]) -> list[dict[str, Fraction]]:
+    """Return what each kind of server has."""
+    return [{name: Fraction(amount) for name, amount in pool["capacity"].items()} for pool in pools]
 
 
 class _Own(NamedTuple):
@@ -205,18 +299,19 @@ class _Own(NamedTuple):
 
 
 def _log_alone(
-    log: Path, server: list[str], warmup: float, price: str, *, drop_open: bool, strict: bool
+    log: Path, stated: list[dict[str, Any]], warmup: float, price: str, *, drop_large: bool, **reading: bool
 ) -> tuple[PlannedLog, _Own]:
     """Read servers and a log whose demands are its types."""
     from fluid.planning import expect_resources, planned_log, types_of_log
-    from fluid.traces.file import TraceFile
+    from fluid.traces.file import on_file
     from theory.files.instances import parse_instance
     from theory.files.planned_types import with_pools
 
-    file = TraceFile(log, drop_open=drop_open, strict=strict, by_demand=True)
+    file = on_file(None, log, **reading)
+    assert file is not None
+    file = replace(file, by_demand=True)
     expect_resources(file.trace, str(log))
     names = file.trace.resources
-    stated = [pool_table(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     # a type that asks of each resource tells how servers name them, and what no server has
     every = with_pools([{"name": "any", "demand": dict.fromkeys(names, "1"), "reward": 1}], stated)
     capacity = {
@@ -224,7 +319,7 @@ def _log_alone(
         for name in names
         if name not in every.uncounted
     }
-    own = types_of_log(file.trace, capacity, str(log))
+    own = types_of_log(file.trace, capacity, str(log), _capacities(every.pools), drop_large=drop_large)
     prices = _prices(price, capacity)
     tables = [{**one, **_reward(one["demand"], prices)} for one in own.types]
     read = with_pools(tables, every.pools)
@@ -233,7 +328,8 @@ def _log_alone(
         for kinds in (read.types, _with_least(read.types, own))
     )
     notes = (_kinds_in_words(own), *every.notes, *read.notes)
-    return planned_log(file, instance, notes, every.uncounted, warmup, own.of_task), _Own(own, least)
+    planned = planned_log(file, instance, notes, every.uncounted, warmup, own.of_task)
+    return replace(planned, too_large=own.too_large), _Own(own, least)
 
 
 def _kinds_in_words(own: OwnTypes) -> str:
@@ -290,8 +386,12 @@ def _rounding(made_plan: Plan, own: _Own) -> dict[str, Any] | None:
 
     if not own.types.grid:
         return None
-    mean = least_servers(own.least, mean_jobs(made_plan.log))
-    peak = least_servers(own.least, [Fraction(count) for count in made_plan.peak.jobs])
+    # the servers are those of the plan, in its shares; of kinds on offer it has some
+    shares = {pool.name: pool.share for pool in made_plan.log.instance.pools}
+    pools = tuple(replace(pool, share=shares[pool.name]) for pool in own.least.pools if pool.name in shares)
+    least = replace(own.least, pools=pools)
+    mean = least_servers(least, mean_jobs(made_plan.log))
+    peak = least_servers(least, [Fraction(count) for count in made_plan.peak.jobs])
     return {
         "grid": own.types.grid,
         "distinct": own.types.distinct,
@@ -302,7 +402,7 @@ def _rounding(made_plan: Plan, own: _Own) -> dict[str, Any] | None:
     }
 
 
-def _answered(made_plan: Plan, rounding: dict[str, Any] | None) -> PlanAnswer:
+def _answered(made_plan: Plan, rounding: dict[str, Any] | None, cheapest: CheapestPlan | None) -> PlanAnswer:
     from bounds.adversary.budget import Budget
     from bounds.adversary.workload import worst_workload
     from bounds.certificates.assignment import assignment_certificate
@@ -317,4 +417,4 @@ def _answered(made_plan: Plan, rounding: dict[str, Any] | None) -> PlanAnswer:
     solution = solve(instance)
     placed = (servers, greedy_placement(instance, servers), least_servers(instance, mean_jobs(made_plan.log)))
     worst = worst_workload(instance, Budget(WORST))
-    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed), rounding)
+    return plan_answer(made_plan, solution, worst, assignment_certificate(solution, placed), rounding, cheapest)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bounds.answers.plan import WORKLOAD, PlanAnswer
+from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
 from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import drawn
+from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_picture, cost_tables, mix_in_words
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
+from fluid.planning.mixes import CheapestPlan
 from fluid.planning.needs import Need
 from fluid.planning.plan import Plan, PolicyNeed
 from fluid.simulation.ticks import in_units
@@ -39,6 +41,12 @@ ASSUMED = (
 )
 """What every plan assumes."""
 
+IN_PROPORTION = (
+    "What is said of numbers of servers, of resampled logs and of growth is about servers in the proportions of the "
+    "cheapest mix found; costs are bounded for the VMs as they are, and a policy may need more than the bound."
+)
+"""What a plan assumes whose servers have prices."""
+
 
 def plan_answer(
     plan: Plan,
@@ -46,8 +54,11 @@ def plan_answer(
     worst: WorstWorkload,
     certificate: Mapping[str, Any],
     rounding: Mapping[str, Any] | None = None,
+    cheapest: CheapestPlan | None = None,
 ) -> PlanAnswer:
     """Return the answer of a plan; `rounding` is what the rounding of demands to types costs, if there was any.
+
+    `cheapest` is what its servers cost, where they have prices.
 
     `solution` is of the mean workload on the servers of the plan, `worst` the worst workload of the same types, and
     `certificate` proves `solution` and the servers that carry the workload.
@@ -57,7 +68,8 @@ def plan_answer(
     is_share = target.accept is not None
     return encode(
         PlanAnswer,
-        sentence=doubted(log.notes, _sentence(plan)),
+        sentence=doubted(log.notes, _sentence(plan) if cheapest is None else _cheapest_sentence(plan, cheapest)),
+        cost=None if cheapest is None else cost_fields(cheapest),
         target={"kind": "accepted" if is_share else "wait", "value": target.accept if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
@@ -69,6 +81,8 @@ def plan_answer(
             warmup=seconds(log.warmup),
             begins=None if log.begins is None else seconds(log.begins),
             about=[] if log.trace is None else first_lines(log.trace),
+            grown=dict(log.growth) if log.growth else None,
+            too_large=log.too_large or None,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -150,25 +164,67 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def _aim(plan: Plan) -> str:
+    """Write the target."""
+    target = plan.trials.target
+    if target.accept is None:
+        return f"a mean wait of at most {target.wait:g} s"
+    return f"at least {100 * target.accept:g} % of the VMs"
+
+
+def _reached(plan: Plan, value: float) -> str:
+    """Write what a policy attains, after its name."""
+    counted = _counted(plan)
+    if plan.trials.target.accept is None:
+        return f"makes {counted} wait {value:,.1f} s on average"
+    return f"accepts {percent(value)} of {counted}"
+
+
+def _this_log(plan: Plan) -> str:
+    """Name the log, with the growth that was asked for."""
+    growth = plan.log.growth
+    if not growth:
+        return "this log"
+    others = " of other types" if len(growth) > 1 else ""
+    parts = [f"{float(factor):g} times the VMs{f' of {quoted(name)}' if name else others}" for name, factor in growth]
+    return f"this log with {', '.join(parts)}"
+
+
+def _without(plan: Plan) -> str:
+    """Write which resources are left out, as the sentence begins; nothing where all are counted."""
+    large = sum(one.tasks for one in plan.log.too_large)
+    parts = [f"{listed(plan.log.uncounted)}, which no server names"] if plan.log.uncounted else []
+    if large:
+        parts.append(f"{many(large, 'VM')} that {'fits' if large == 1 else 'fit'} no server")
+    return f"Without {', and without '.join(parts)}, " if parts else ""
+
+
+def _cheapest_sentence(plan: Plan, cheapest: CheapestPlan) -> str:
+    """Return the answer for servers with prices in one sentence."""
+    without, log, best = _without(plan), _this_log(plan), cheapest.best
+    aim, bounds = _aim(plan), bounds_in_words(cheapest)
+    if best is None:
+        none = "no mix" if without else "No mix"
+        return f"{without}{none} that was tried meets the target, {aim}, on {log}; {bounds}."
+    are = "is" if sum(best.mix or ()) == 1 else "are"
+    return (
+        f"{without}{mix_in_words(cheapest, best)} {are} the cheapest mix found for {log} under {best.policy}, "
+        f"which {_reached(plan, best.attained)} (target: {aim}); {bounds}."
+    )
+
+
 def _sentence(plan: Plan) -> str:
     """Return the answer in one sentence."""
-    target, best = plan.trials.target, plan.best
-    share = target.accept is not None
-    aim = (
-        f"at least {100 * (target.accept or 0):g} % of the VMs"
-        if share
-        else f"a mean wait of at most {target.wait:g} s"
-    )
-    without = f"Without {listed(plan.log.uncounted)}, which no server names, " if plan.log.uncounted else ""
+    best, without, aim = plan.best, _without(plan), _aim(plan)
     if best is None or best.servers is None:
-        return f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on this log."
-    counted = _counted(plan)
-    attained = f"{percent(best.attained)} of {counted}" if share else f"{best.attained:,.1f} s on average"
-    reached = f"accepts {attained}" if share else f"makes {counted} wait {attained}"
+        return (
+            f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on {_this_log(plan)}."
+        )
+    reached = _reached(plan, best.attained)
     mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
     return (
         f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
-        f"{'suffices' if best.servers == 1 else 'suffice'} for this log under {best.policy}, which {reached} "
+        f"{'suffices' if best.servers == 1 else 'suffice'} for {_this_log(plan)} under {best.policy}, which {reached} "
         f"(target: {aim}); its mean workload needs {mean}, and its fullest instant {peak}."
     )
 
@@ -220,13 +276,31 @@ def tables(answer: PlanAnswer) -> list[Table]:
     ]
     means = f"means after the warm-up of {lasting(log.warmup)}" if log.warmup else "means over the log"
     others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
-    parts = [numbers._replace(rows=rows, numeric=[False, False]), _policies(answer, share=is_share), *others]
+    costs = cost_tables(answer, share=is_share) if answer.cost else []
+    parts = [numbers._replace(rows=rows, numeric=[False, False]), *costs, _policies(answer, share=is_share), *others]
     if answer.growth:
         parts.append(_growth(answer, share=is_share))
     if log.notes:
         parts.append(Table("about the log", [""], [[note] for note in log.notes], [False]))
+    if log.too_large:
+        parts.append(_too_large(log.too_large))
     about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
     return [*about, *parts]
+
+
+def _too_large(rows: Sequence[PlanTooLarge]) -> Table:
+    """Return the VMs that fit no server, and what there is too little of on how many kinds of servers."""
+    names = list(rows[0].demand)
+    lines = [
+        [
+            f"{one.tasks:,}",
+            *(one.demand.get(name, "0") for name in names),
+            ", ".join(f"insufficient {name} on {number} of {one.kinds}" for name, number in one.short.items()),
+        ]
+        for one in rows
+    ]
+    head = ["VMs", *names, "kinds of servers"]
+    return Table("left out, as they fit no server", head, lines, [True] * (1 + len(names)) + [False])
 
 
 def _policies(answer: PlanAnswer, *, share: bool) -> Table:
@@ -238,7 +312,8 @@ def _policies(answer: PlanAnswer, *, share: bool) -> Table:
         servers = "not met" if one.servers is None else f"{one.servers:,}{_split(one.pools)}"
         rows.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
     head = ["policy", "servers", "attained", "on one less", "on resampled logs"]
-    return Table("policies (simulated)", head, rows, [False] * len(head))
+    title = "in the proportions of the cheapest mix (simulated)" if answer.cost else "policies (simulated)"
+    return Table(title, head, rows, [False] * len(head))
 
 
 def _growth(answer: PlanAnswer, *, share: bool) -> Table:
@@ -288,7 +363,8 @@ def pictures(answer: PlanAnswer) -> list[Picture]:
         "the log, and at most on resampled logs.",
         Bars("servers", [drawn(name) for name in ends], parts),
     )
-    return [bounds, *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
+    costs = [cost_picture(answer)] if answer.cost else []
+    return [*costs, bounds, *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
 
 
 def _over_time(answer: PlanAnswer) -> list[Picture]:
@@ -324,8 +400,12 @@ def _as_it_grows(answer: PlanAnswer) -> list[Picture]:
 
 def evidence(answer: PlanAnswer) -> list[tuple[str, str]]:
     """Return what is claimed, and how it is known."""
-    del answer
+    costs = [
+        ("the least cost of servers that carry the mean workload, and an instant", "exact, without a certificate"),
+        ("that a policy meets the target on its cheapest mix; not all cheaper mixes were tried", "statistical"),
+    ]
     return [
+        *(costs if answer.cost else []),
         ("the servers that carry the mean workload, from both sides (the attached certificate)", "certified"),
         ("what greedy reservation keeps at this mix (the attached certificate)", "certified"),
         ("the servers that hold the fullest instant, from both sides", "exact, without a certificate"),
@@ -336,4 +416,5 @@ def evidence(answer: PlanAnswer) -> list[tuple[str, str]]:
 
 def assumptions(answer: PlanAnswer) -> list[str]:
     """Return what the answer rests on."""
-    return [*ASSUMED, *([room(answer.servers)] if answer.servers is not None else [])]
+    costs = [IN_PROPORTION] if answer.cost else []
+    return [*ASSUMED, *costs, *([room(answer.servers)] if answer.servers is not None else [])]

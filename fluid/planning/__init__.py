@@ -5,9 +5,11 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "log": ("PlannedLog", "grown", "planned_log", "resampled"),
+        "log": ("PlannedLog", "grown", "planned_log", "resampled", "with_growth"),
+        "mixes": ("CheapestPlan", "Market", "MixNeed", "make_cheapest_plan", "with_mix"),
         "needs": ("Need", "Peak", "Target", "Trials", "least_for", "peak_servers"),
         "own_types": ("OwnTypes", "expect_resources", "types_of_log"),
         "plan": ("EFFORTS", "Effort", "Growth", "Plan", "PolicyNeed", "make_plan", "mean_jobs"),
+        "too_large": ("TooLarge", "shortage"),
     },
 )

@@ -5,18 +5,21 @@ All times are whole microseconds, so that a VM that leaves at an instant has lef
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.planning.too_large import TooLarge
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.ticks import in_ticks, in_units
 from fluid.traces.file import TraceFile
 from fluid.traces.jobs import TICK, jobs_of_types, typed_jobs
 from fluid.traces.model import MICROSECONDS, Trace
-from theory.errors import ArgumentError, InputError
+from theory.errors import ArgumentError, InputError, listed, meant
 from theory.instance import Instance
 
 HOUR, DAY = 3600 * MICROSECONDS, 86400 * MICROSECONDS
@@ -49,6 +52,10 @@ class PlannedLog:
         When measuring begins: what comes before is simulated, and not counted.
     trace : Trace or None
         What was read, where the log is one of a file.
+    growth : tuple of (str, Fraction)
+        By how much types were made to grow (`with_growth`), all of them under an empty name.
+    too_large : tuple of TooLarge
+        Tasks that fit no server and are left out.
     """
 
     instance: Instance
@@ -59,6 +66,8 @@ class PlannedLog:
     uncounted: tuple[str, ...] = ()
     warmup: float = 0
     trace: Trace | None = None
+    growth: tuple[tuple[str, Fraction], ...] = ()
+    too_large: tuple[TooLarge, ...] = ()
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
@@ -130,7 +139,7 @@ def planned_log(
 ) -> PlannedLog:
     """Read the log of a plan; `notes` come before those of the trace, and `warmup` is in seconds.
 
-    `types` are those of the tasks of the trace, where they are known.
+    `types` are those of the tasks of the trace, where they are known; tasks with -1 are left out.
 
     Time 0 is the first arrival, or when the trace opens if jobs are in service then.
 
@@ -141,10 +150,15 @@ def planned_log(
     """
     traced = typed_jobs(file, instance) if types is None else jobs_of_types(file, types)
     jobs = traced.all
+    there = jobs.types >= 0
+    if not there.all():
+        jobs = JobList(jobs.times[there], jobs.types[there], jobs.durations[there])
+    if len(jobs.times) < PARTS:
+        raise InputError(file.path, "", f"expected at least {PARTS} arrivals over some time, got {len(jobs.times)}")
     first = int(jobs.times[0])
     times = jobs.times - first
     last = int(times[-1])
-    if len(times) < PARTS or last <= 0:
+    if last <= 0:
         raise InputError(file.path, "", f"expected at least {PARTS} arrivals over some time, got {len(times)}")
     start = in_ticks(warmup, TICK)
     if not 0 <= start <= last:
@@ -183,15 +197,53 @@ def resampled(log: PlannedLog, rng: np.random.Generator) -> PlannedLog:
 
 def grown(log: PlannedLog, growth: float, rng: np.random.Generator) -> PlannedLog:
     """Return a log with more arrivals: copies of jobs that are drawn, each moved by up to a hundredth of the log."""
+    copies = np.sort(rng.integers(len(log.jobs.times), size=round(growth * len(log.jobs.times))))
+    return _with_copies(log, copies, rng)
+
+
+def with_growth(log: PlannedLog, growth: Mapping[str, Fraction], rng: np.random.Generator) -> PlannedLog:
+    """Return a log in which there are so many times the jobs of a type; of all types under an empty name.
+
+    More jobs are copies of jobs that are drawn, each moved by up to a hundredth of the log; of fewer those that stay
+    are drawn.
+
+    Raises
+    ------
+    ArgumentError
+        A name that is no type, a factor below 0, or factors that leave less than ten jobs.
+    """
+    strange = next((name for name in growth if name and name not in log.instance.names), None)
+    if strange is not None:
+        names = log.instance.names
+        raise ArgumentError(
+            "grow", f"{strange[:60]}: expected a type of the log, {listed(names)}{meant(strange, names)}"
+        )
+    chosen: list[NDArray[np.int64]] = []
+    copies: list[NDArray[np.int64]] = []
+    for j, name in enumerate(log.instance.names):
+        factor = growth.get(name, growth.get("", Fraction(1)))
+        if factor < 0:
+            raise ArgumentError("grow", f"expected a factor of at least 0, got {factor}")
+        of_type = np.flatnonzero(log.jobs.types == j)
+        wanted = round(factor * len(of_type))
+        chosen.append(rng.permutation(of_type)[:wanted])
+        copies.append(rng.choice(of_type, max(wanted - len(of_type), 0)))
+    stay, more = np.sort(np.concatenate(chosen)), np.sort(np.concatenate(copies))
+    if len(stay) + len(more) < PARTS:
+        raise ArgumentError("grow", f"expected at least {PARTS} VMs that are left, got {len(stay) + len(more)}")
+    longer = _with_copies(log, more, rng, stay)
+    return replace(longer, growth=tuple(growth.items()))
+
+
+def _with_copies(
+    log: PlannedLog, copies: NDArray[np.int64], rng: np.random.Generator, stay: NDArray[np.int64] | None = None
+) -> PlannedLog:
+    """Return a log with copies of jobs, each moved by up to a hundredth of the log, beside those that stay (all)."""
     times, types, durations = log.jobs
-    copies = np.sort(rng.integers(len(times), size=round(growth * len(times))))
     shift = np.rint(rng.uniform(-0.01, 0.01, len(copies)) * log.until).astype(np.int64)
     moved = np.where(times[copies] > 0, np.clip(times[copies] + shift, 0, times[-1]), 0)
-    every = np.concatenate([times, moved])
+    rows = np.concatenate([np.arange(len(times)) if stay is None else stay, copies])
+    every = np.concatenate([times if stay is None else times[stay], moved])
     order = np.argsort(every, kind="stable")
-    jobs = JobList(
-        every[order],
-        np.concatenate([types, types[copies]])[order],
-        np.concatenate([durations, durations[copies]])[order],
-    )
+    jobs = JobList(every[order], types[rows][order], durations[rows][order])
     return replace(log, jobs=jobs)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.planning.too_large import TooLarge, shortage
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.numbers import many, text
@@ -41,7 +42,7 @@ class OwnTypes:
     least : list of dict
         The least amount of each resource that tasks of each type ask.
     of_task : int64[n]
-        The type of each task.
+        The type of each task; -1 for one that fits no server.
     distinct : int
         Distinct demands of the log.
     grid : str
@@ -56,9 +57,17 @@ class OwnTypes:
     distinct: int
     grid: str
     added: Mapping[str, float]
+    too_large: tuple[TooLarge, ...] = ()
 
 
-def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) -> OwnTypes:
+def types_of_log(
+    trace: Trace,
+    capacity: Mapping[str, Fraction],
+    source: str,
+    servers: Sequence[Mapping[str, Fraction]] = (),
+    *,
+    drop_large: bool = False,
+) -> OwnTypes:
     """Make types of the demands of a log.
 
     Parameters
@@ -68,6 +77,10 @@ def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) ->
         The most that any server has of each resource, by the names of the trace; others are not counted.
     source : str
         The log, for messages.
+    servers : sequence of mapping
+        What each kind of server has; by default there is one, with `capacity`.
+    drop_large : bool
+        Whether tasks that fit no server are left out; unless so, they are refused.
 
     Raises
     ------
@@ -80,11 +93,23 @@ def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) ->
     number = np.asarray(back.reshape(-1), np.int64)
     units = [trace.unit[r] for r in columns]
     demands = [[n * unit for n, unit in zip(row, units, strict=True)] for row in rows.tolist()]
-    _refuse_large(trace, demands, number, capacity, source)
+    large = _large(demands, number, list(capacity), servers or [capacity])
+    kept = np.array([i not in large for i in range(len(demands))])
+    if large and not drop_large:
+        _refuse_large(trace, demands, number, list(large.values()), kept, source)
+    if not kept.any():
+        raise InputError(source, "", "expected a task that fits a server, got none")
+    place_of = np.where(kept, np.cumsum(kept) - 1, -1)
+    demands, number = [row for row, fits in zip(demands, kept, strict=True) if fits], place_of[number]
     rounded, grid = [tuple(row) for row in demands], ""
     if len(demands) > MOST_TYPES:
         for steps in GRIDS:
             rounded = [tuple(map(_rounded_to(steps), row, capacity.values())) for row in demands]
+            if len(servers) > 1:  # what a kind has most of, another may lack: such a demand stays as it is
+                rounded = [
+                    row if shortage(dict(zip(capacity, kind, strict=True)), servers) else kind
+                    for kind, row in zip(rounded, map(tuple, demands), strict=True)
+                ]
             grid = _in_words(steps)
             if len(set(rounded)) <= MOST_TYPES:
                 break
@@ -100,9 +125,12 @@ def types_of_log(trace: Trace, capacity: Mapping[str, Fraction], source: str) ->
         }
         for one in kinds
     ]
-    work = np.bincount(number, weights=trace.duration.astype(float), minlength=len(demands)).astype(float)
+    there = number >= 0
+    stays = trace.duration[there].astype(float)
+    work = np.bincount(number[there], weights=stays, minlength=len(demands)).astype(float)
     added = _added(names, demands, rounded, work) if grid else {}
-    return OwnTypes(types, least, of_demand[number], len(demands), grid, added)
+    of_task = np.where(there, of_demand[number], -1)
+    return OwnTypes(types, least, of_task, len(demands), grid, added, tuple(large.values()))
 
 
 def expect_resources(trace: Trace, source: str) -> None:
@@ -112,25 +140,46 @@ def expect_resources(trace: Trace, source: str) -> None:
         raise InputError(source, trace.header, f"{expected}: packproof plan TYPES LOG")
 
 
+def _large(
+    demands: Sequence[Sequence[Fraction]],
+    number: NDArray[np.int64],
+    names: Sequence[str],
+    servers: Sequence[Mapping[str, Fraction]],
+) -> dict[int, TooLarge]:
+    """Return the demands that fit no server by their places, those of most tasks first."""
+    tasks = np.bincount(number, minlength=len(demands)).tolist()
+    found = {}
+    for i, row in enumerate(demands):
+        demand = dict(zip(names, row, strict=True))
+        short = shortage(demand, servers)
+        if short:
+            found[i] = TooLarge(tasks[i], demand, short, len(servers))
+    return dict(sorted(found.items(), key=lambda one: -one[1].tasks))
+
+
 def _refuse_large(
     trace: Trace,
     demands: Sequence[Sequence[Fraction]],
     number: NDArray[np.int64],
-    capacity: Mapping[str, Fraction],
+    large: Sequence[TooLarge],
+    kept: NDArray[np.bool_],
     source: str,
 ) -> None:
     """Refuse tasks that fit no server, by the first of them."""
-    large = np.array([any(x > most for x, most in zip(row, capacity.values(), strict=True)) for row in demands])
-    which = large[number]
-    if which.any():
-        rows = np.flatnonzero(which)
-        i = int(rows[0] if trace.line is None else rows[np.argmin(trace.line[rows])])
-        line = "" if trace.line is None else f":{int(trace.line[i])}"
-        shown = ", ".join(f"{name} = {text(x)}" for name, x in zip(capacity, demands[int(number[i])], strict=True))
-        count = many(int(which.sum()), "task")
-        raise InputError(
-            f"{source}{line}", "", f"expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not)"
-        )
+    which = ~kept[number]
+    rows = np.flatnonzero(which)
+    i = int(rows[0] if trace.line is None else rows[np.argmin(trace.line[rows])])
+    line = "" if trace.line is None else f":{int(trace.line[i])}"
+    demand = demands[int(number[i])]
+    (first,) = (one for one in large if tuple(one.demand.values()) == tuple(demand))
+    shown = ", ".join(f"{name} = {text(x)}" for name, x in first.demand.items())
+    count = many(int(which.sum()), "task")
+    raise InputError(
+        f"{source}{line}",
+        "",
+        f"expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not; {first.why()}); "
+        "--drop-large goes on without them",
+    )
 
 
 def _rounded_to(steps: Fraction | int) -> Any:

@@ -109,6 +109,7 @@ def make_plan(
     time_limit: float = float("inf"),
     *,
     optional: bool = False,
+    start: int | None = None,
 ) -> Plan:
     """Make a plan.
 
@@ -123,6 +124,8 @@ def make_plan(
         Seconds, after which what has not begun is left out: first growth, then resampled logs of the last policies.
     optional : bool
         Whether a policy whose work on this log is beyond a limit is left out, unless all of them are.
+    start : int, optional
+        The number of servers that is tried first; by default what holds the fullest instant.
 
     Raises
     ------
@@ -139,7 +142,8 @@ def make_plan(
     carries = least_servers(log.instance, mean_jobs(log))
     trials.say("servers that hold the fullest instant")
     peak = peak_servers(log, effort.bounds)
-    needs, not_run = _first_needs(policies, log, peak.upper, trials, optional=optional)
+    first = peak.upper if start is None else start
+    needs, not_run = _first_needs(policies, log, first, trials, optional=optional)
     met = [(need, policy) for need, policy in needs if need.servers is not None]
     best, chosen = min(met, key=lambda one: one[0].servers or 0, default=(None, None))
     others = [resampled(log, np.random.default_rng([trials.seed, r])) for r in range(effort.resampled(arrivals))]

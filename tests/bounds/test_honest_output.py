@@ -94,7 +94,7 @@ def test_compiling_is_said_where_numba_compiles(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("fluid.simulation.driver.run_once", run_once)
     lines: list[str] = []
-    policy = type("P", (), {"name": "mine"})()
+    policy = type("P", (), {"name": "mine", "source": "", "code": ""})()
     with pytest.raises(KeyboardInterrupt):
         replicate(policy, SimpleNamespace(jobs=None), [0], 0, progress=lines.append)  # type: ignore[arg-type]
     assert lines

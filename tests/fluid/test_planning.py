@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -27,6 +28,7 @@ from fluid.planning import (
     peak_servers,
     planned_log,
     resampled,
+    with_growth,
 )
 from fluid.planning.log import DAY, HOUR
 from fluid.planning.plan import Effort
@@ -425,3 +427,31 @@ def test_a_policy_that_cannot_run_is_left_out() -> None:
     for policies, is_optional in ((chosen, False), ([wide], True)):
         with pytest.raises(TooLargeError, match="a million tables"):
             make_plan(log, policies, *how, optional=is_optional)
+
+
+def test_growth_of_a_type_leaves_the_others_as_they_were() -> None:
+    log = log_of(2, additive([4], [[1], [2], [3]]), count=90)
+    rng = np.random.default_rng(1)
+    more = with_growth(log, {"t2": Fraction(3, 2), "t3": Fraction(1, 2)}, rng)
+    was, now = (np.bincount(one.jobs.types, minlength=3).tolist() for one in (log, more))
+    assert now == [was[0], round(Fraction(3, 2) * was[1]), round(Fraction(1, 2) * was[2])]
+    assert [row for row in rows(more) if row[1] == 0] == [row for row in rows(log) if row[1] == 0]
+    assert Counter(row for row in rows(more) if row[1] == 2) <= Counter(rows(log))
+    assert Counter(row for row in rows(log) if row[1] == 1) <= Counter(rows(more))
+    # copies stay as long as jobs of their type, and come in order before the end
+    assert {row[2] for row in rows(more)} <= {row[2] for row in rows(log)}
+    assert (np.diff(more.jobs.times) >= 0).all()
+    assert more.jobs.times[-1] < more.until == log.until
+    assert more.growth == (("t2", Fraction(3, 2)), ("t3", Fraction(1, 2)))
+    every = with_growth(log, {"": Fraction(2), "t1": Fraction(0)}, rng)
+    assert np.bincount(every.jobs.types, minlength=3).tolist() == [0, 2 * was[1], 2 * was[2]]
+
+
+def test_growth_of_what_is_no_type_or_leaves_too_little_is_refused() -> None:
+    log, rng = log_of(2, additive([4], [[1], [2]]), count=30), np.random.default_rng(1)
+    with pytest.raises(InputError, match="grow: t9: expected a type of the log, t1, t2"):
+        with_growth(log, {"t9": Fraction(2)}, rng)
+    with pytest.raises(InputError, match="grow: expected at least 10 VMs that are left, got 0"):
+        with_growth(log, {"": Fraction(0)}, rng)
+    with pytest.raises(InputError, match="grow: expected a factor of at least 0, got -1"):
+        with_growth(log, {"t1": Fraction(-1)}, rng)

@@ -16,6 +16,9 @@ from theory.numbers import rational, text
 
 PRICE = ("price", "reward", "cost", "price_per_hour", "hourly_price", "price_hour", "usd_per_hour", "cost_per_hour")
 
+COUNTED = ("pods", "tasks", "vms", "jobs")
+"""Limits of a server on the number of its jobs: resources of which each type asks 1, unless types name them."""
+
 MEANINGS = {"name": ("name", *TYPE), "reward": PRICE, **RESOURCES}
 
 
@@ -60,12 +63,18 @@ def with_pools(
 ) -> Planned:
     """Return types, tables with a name, a demand and perhaps a reward, with the resources that servers have.
 
+    A limit on the number of jobs of a server (`COUNTED`) is a resource of which each type asks 1.
+
     Raises
     ------
     InputError
         A resource of a server that no type has.
     """
     demanded = {name for table in tables for name in table.get("demand", {})}
+    limits = [name for name in COUNTED if name not in demanded and any(name in pool["capacity"] for pool in pools)]
+    if limits:
+        tables = [{**table, "demand": {**table.get("demand", {}), **dict.fromkeys(limits, "1")}} for table in tables]
+        demanded |= {*limits}
     servers = [{**pool, "capacity": _named_as(demanded, pool["capacity"])} for pool in pools]
     resources = {name for pool in servers for name in pool["capacity"]}
     uncounted = tuple(sorted(demanded - resources))

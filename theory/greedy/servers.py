@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, lcm
 
 from theory.errors import InputError
 from theory.exact.knapsack import reduced, weight
