@@ -8,9 +8,8 @@ from fractions import Fraction
 from bounds.answers.allocation import EnviousUser, FromMechanism, JudgedShares
 from bounds.answers.record import Fields, encode, named
 from bounds.views.panels import Bars
-from bounds.views.pictures import drawn
-from bounds.views.sharing import MOST_BARS
 from bounds.views.sharing_answers import by_server, ignored_in_words
+from bounds.views.sharing_pictures import together
 from bounds.views.shown import Picture, Table, number, tables_of
 from bounds.views.text import many
 from bounds.views.witnesses import failing, nature_of, titled, verdict_of
@@ -121,15 +120,10 @@ def tables(answer: JudgedShares) -> list[Table]:
 
 
 def pictures(answer: JudgedShares) -> list[Picture]:
-    """Return the tasks of the users beside those by the mechanisms, as bars."""
-    users = list(answer.tasks)[:MOST_BARS]
-    bars = [("given", [answer.tasks[user] for user in users])]
-    bars += [(one.mechanism, [one.tasks[user] for user in users]) for one in answer.distances]
-    return [
-        Picture(
-            "Tasks of the users, as given and by each mechanism.", Bars("tasks (number)", list(map(drawn, users)), bars)
-        )
-    ]
+    """Return the tasks as given and by each mechanism, a bar each in which the users follow one another."""
+    parts = [(user, [x, *(one.tasks[user] for one in answer.distances)]) for user, x in answer.tasks.items()]
+    bars = Bars("tasks (number)", ["given", *(one.mechanism for one in answer.distances)], together(parts))
+    return [Picture("Tasks of the users, as given and by each mechanism.", bars)]
 
 
 def evidence(answer: JudgedShares) -> list[tuple[str, str]]:
