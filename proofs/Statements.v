@@ -7,7 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Determined Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
-From packproof Require Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
+From packproof Require AllTypes Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
 From packproof Require BridgeModel Bridge.
@@ -281,6 +281,21 @@ Definition one_resource_inserted (N : F := (2 ^ p)%:R) : (0 < p)%N ->
   := @OneResource.one_resource_inserted F p.
 
 End OneResource.
+
+(** On one resource greedy keeps 1 - L of every assignment, whatever the number of types, if there is a potential P: P g
+    bounds, as a factor, what types in a room of g units add to the loss. A type whose jobs take z units fits c/z times alone
+    and g/z times in the room, and one job has the part b of the reward of its stage. *)
+Definition potential_keeps (F : realFieldType) (J : finType) (d : J -> nat) (c : nat) (u rho : J -> F)
+    (S L : F) (M : nat) (P : nat -> F) (st : seq (stage F J _)) (a : assignment F J _)
+    (one_resource := fun _ : unit => Model.additive (fun j (_ : unit) => d j) (fun=> c)) :
+  (forall j, 0 < u j) -> (forall j, (0 < d j <= c)%N) ->
+  0 < S -> (0 < M)%N -> 64%:R / 211%:R <= L -> (forall g, 1 <= P g) ->
+  (forall z g b, (0 < z)%N -> (z <= g)%N -> (2 * g < c)%N -> 0 <= b -> b * (c %/ z)%:R <= 1 ->
+    (1 - (g %/ z)%:R * b) * (1 + b / (S * M%:R)) ^+ M * P (g - z)%N <= (1 - (g %/ z).-1%:R * b) * P g) ->
+  (forall g, (2 * g < c)%N -> S * (1 + M%:R^-1) / (1 + M%:R^-1) ^+ M * P g <= L) ->
+  greedy_run (whole F) one_resource u rho st -> feasible (whole F) one_resource rho a ->
+  (1 - L) * value u a <= earned (whole F) u st
+  := @AllTypes.potential_keeps F J d c u rho S L M P st a.
 
 (** ** Pools one after another *)
 

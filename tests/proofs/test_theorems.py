@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations, product
-from math import ceil, prod
+from math import ceil, exp, prod
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from bounds.results.instances.drawn import random_instance
 from bounds.results.instances.families import one_resource_family, one_resource_inserted, one_resource_member
 from bounds.results.instances.papers import table_4, tight_family, tight_family_additive
 from bounds.results.packproof.approximate import approximate_greedy, fewest_types, least_reward, sharp_family
+from bounds.results.packproof.potential import UNIT, potential
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
 from theory.exact.knapsack.greatest import max_reward
@@ -318,6 +319,33 @@ def series(b: int, terms: int) -> Fraction:
 def constant(fits: int, terms: int) -> Fraction:
     """`constant` of Model.v."""
     return 1 + series(fits + 1, terms)
+
+
+def added_too_much(capacity: int, order: int, slack: float = 1e-9) -> int:
+    """Count the steps of the hypothesis of `potential_keeps` that packproof's table does not allow."""
+    generator, table, failing = random.Random(17), potential(16, 8, 6), 0
+    scale = float(table.tangent) * order
+    for _ in range(600):
+        g = generator.randint(1, (capacity - 1) // 2)
+        z = min(g, generator.choice((capacity // generator.randint(3, 40) + 1, generator.randint(1, g))))
+        n, r = capacity // z, g // z
+        b = generator.choice((1.0, generator.random())) / n
+        before, after = (exp(table.at(UNIT * room // capacity) / UNIT) for room in (g, g - z))
+        assert after >= 1
+        failing += (1 - r * b) * (1 + b / scale) ** order * after > (1 - (r - 1) * b) * before * (1 + slack)
+    return failing
+
+
+def test_potential_keeps() -> None:
+    """The table of packproof is a potential in the sense of the theorem, and greedy keeps what it says."""
+    order, table = 2**16, potential(16, 8, 6)
+    assert added_too_much(10_007, order) == added_too_much(3_000, order) == 0
+    assert added_too_much(3_000, order, slack=-0.5) > 0
+    tangent = float(table.tangent) * (1 + 1 / order) / (1 + 1 / order) ** order
+    lost = tangent * exp(table.values[-1] / UNIT)
+    assert 64 / 211 <= lost <= 0.304
+    members = [one_resource_member(p, m) for p, m in ((3, 1), (2, 2))]
+    assert all(solve(member).ratio >= 1 - lost for member in members)
 
 
 def test_lemma_6_1() -> None:
