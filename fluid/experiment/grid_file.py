@@ -84,7 +84,7 @@ def read_grid_file(path: str | Path) -> GridFile:
     """
     fields = Fields(read_document(path), str(path))
     unknown = [name for name in fields.names() if name not in {one.name for one in fields_of(GridFile)}]
-    for name in unknown if fields.peek("instance") is not None else ():
+    for name in unknown if isinstance(fields.peek("instance"), str) else ():  # else it is perhaps no grid
         if name in all_options() or name in (*ARRIVING, "slot"):
             fields.fail(name, "belongs under [simulation], with one value, or under [vary], with a list of values")
         fields.fail(

@@ -247,7 +247,7 @@ FOUND = {
     "sizes.toml": "a law of sizes ",
     "events.toml": "events of sharing (table event)",
     "grid.toml": "the grid of an experiment (table vary)",
-    "admission.toml": "deployments (table deployments)",
+    "admission.toml": "a cluster with deployments (table deployments)",
     "observed.json": "what was observed of a deployment (field core_deaths)",
     "certificate.json": "a certificate (field digest)",
     "certificate.toml": "a JSON document, a certificate (field digest): packproof check",
