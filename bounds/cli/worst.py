@@ -14,6 +14,7 @@ from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import (
     CertificateFile,
     JsonFlag,
+    PlotFile,
     TraceServers,
     WorkloadTrace,
     WorstFile,
@@ -78,6 +79,7 @@ class Options(Mode):
     seed: Seed = 0
     time_limit: TimeLimit = 60
     out: WorstFile = None
+    plot: PlotFile = None
     as_json: JsonFlag = False
 
 
@@ -139,7 +141,6 @@ def of_instance(options: OfWorkloads | OfAll) -> None:
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import STARTS, worst_instance
     from bounds.views.worst import worst_answer
-    from theory.files.instances import write_instance
 
     assert options.vary is not None
     starts = options.starts if isinstance(options, OfAll) else None
@@ -155,8 +156,7 @@ def of_instance(options: OfWorkloads | OfAll) -> None:
             if document is None:
                 raise InputError("--time-limit", "not every order was decided in time, so that there is no certificate")
             write_certificate(certificate, document)
-    if options.out is not None:
-        write_instance(options.out, worst_case.instance)
+    _write(options, worst_case.instance)
     show(worst_answer(worst_case), as_json=options.as_json)
 
 
@@ -177,7 +177,6 @@ def by_size(options: BySize) -> None:
     from bounds.adversary.by_size import worst_by_size
     from bounds.certificates.assignment import assignment_certificate
     from bounds.views.worst import by_size_answer
-    from theory.files.instances import write_instance
     from theory.greedy.optimal import solve
 
     assert options.types is not None
@@ -194,9 +193,20 @@ def by_size(options: BySize) -> None:
             document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.workload_decided else None
             certified = "assignment" if document is None else "worst"
             write_certificate(options.certificate, document or assignment_certificate(solve(worst_case.instance)))
-    if options.out is not None:
-        write_instance(options.out, worst_case.instance)
+    _write(options, worst_case.instance)
     show(by_size_answer(worst_case, certified), as_json=options.as_json)
+
+
+def _write(options: Options, instance: Instance) -> None:
+    """Write the worst instance, and its picture, where that is asked for."""
+    from bounds.views.assignment import picture_of_solution
+    from theory.files.instances import write_instance
+    from theory.greedy.optimal import solve
+
+    if options.out is not None:
+        write_instance(options.out, instance)
+    if options.plot is not None:
+        picture_of_solution(solve(instance), options.plot)
 
 
 def _proof(instance: Instance, ratio: Fraction, budget: Budget) -> dict[str, Any] | None:
@@ -216,7 +226,7 @@ app.command(
     "worst",
     examples=(
         "packproof worst examples/four_types.toml --vary workload --out worst.toml",
-        "packproof worst --types 3 --resources 2",
+        "packproof worst --types 3 --resources 2 --plot worst.png",
     ),
 )(
     command_of(

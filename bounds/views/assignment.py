@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,22 +13,8 @@ from msgspec.structs import replace
 from bounds.answers.assignment import Approximated, Solved, WholeServers
 from bounds.answers.record import Answer, Fields, encode, named
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars
-from bounds.views.pictures import (
-    DASHES,
-    GREEDY,
-    LETTERS,
-    MARK,
-    OPTIMAL,
-    PAGE,
-    PALETTE,
-    drawn,
-    figure,
-    finish,
-    note,
-    save,
-    styled,
-)
+from bounds.views.panels import Bars, Chart, Curve, Line, Panel, picture_of_panels
+from bounds.views.pictures import LETTERS, drawn
 from bounds.views.shown import Picture, Table, packed_by_name, tables_of
 from theory.greedy.assignment import GreedyAssignment
 from theory.greedy.optimal import Column, Solution
@@ -37,12 +23,6 @@ from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
 from theory.numbers import text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-SCALE = "scale of the workload (times)"
-PIECE_LETTERS, PIECE_LINES = 27, 20  # letters and lines that fit a bar of servers
 
 
 def _of_pools(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
@@ -170,15 +150,12 @@ def pictures(answer: Solved | Approximated) -> list[Picture]:
         "Reward per server of greedy reservation, and the optimum.",
         Bars("reward per server", ["greedy", "optimal"], [("", rewards)]),
     )
-    parts: dict[str, list[float]] = {}
-    for stage in answer.greedy.stages:
-        if not stage.configuration:  # several pools
-            return [both]
-        parts.setdefault(packed_by_name(stage.configuration), [0.0, 0.0])[0] += as_float(stage.fraction)
-    for column in answer.optimal.columns:
-        parts.setdefault(packed_by_name(column.configuration), [0.0, 0.0])[1] += as_float(column.fraction)
-    bars = Bars("servers (share)", ["greedy", "optimal"], _longest(parts), xlim=(0.0, 1.0))
-    return [both, Picture("Share of the servers that each assignment gives to each configuration.", bars)]
+    if any(not stage.configuration for stage in answer.greedy.stages):  # several pools
+        return [both]
+    columns = [(0, stage.configuration, stage.fraction) for stage in answer.greedy.stages]
+    columns += [(1, column.configuration, column.fraction) for column in answer.optimal.columns]
+    bars = _shares((row, packed_by_name(k), as_float(share)) for row, k, share in columns if k)
+    return [Picture("Share of the servers that each assignment gives to each configuration.", bars), both]
 
 
 def evidence(answer: Solved | Approximated) -> list[tuple[str, str]]:
@@ -186,6 +163,60 @@ def evidence(answer: Solved | Approximated) -> list[tuple[str, str]]:
     if isinstance(answer, Approximated):
         return [("reward and guarantees", "certified")]
     return [("rewards, ratio and guarantees", "certified")]
+
+
+SCALE = "scale of the workload (times)"
+
+
+def scaled(curve: Scaling, here: float | None = 1.0) -> Chart:
+    """Return greedy and optimal reward against the scale of the workload, with the two critical points."""
+    scales = [0.0, *map(float, curve.scales), float(curve.saturated) * 1.15]
+    rewards = [[0.0, *map(float, values), float(values[-1])] for values in (curve.optimal, curve.greedy)]
+    at = curve.scales.index(curve.worst[0])
+    scale, share = map(float, curve.worst)
+    gap = Curve(f"greedy attains {100 * share:.1f} %", [scale] * 2, [float(curve.greedy[at]), float(curve.optimal[at])])
+    lines = [Line("all served", float(curve.full), upright=True)]
+    lines += [Line("best configuration alone", float(curve.saturated), upright=True)]
+    lines += [Line("this workload", here, upright=True)] if here not in (None, scale) else []
+    curves = [Curve(name, scales, y, look="plain") for name, y in zip(("optimal", "greedy"), rewards, strict=True)]
+    return Chart(SCALE, "reward (per server)", [*curves, gap], lines, ylim=(0, None))
+
+
+def share_by_scale(curve: Scaling) -> Chart:
+    """Return the share of the optimal reward that greedy attains, against the scale of the workload."""
+    known, greedy, optimal = (np.array(values, float) for values in (curve.scales, curve.greedy, curve.optimal))
+    around = np.linspace(float(curve.full) * 0.8, float(curve.saturated) * 1.1, 600)
+    scales = np.unique(np.concatenate([around, known]))
+    # rewards are linear between the scales that are known; beyond these both serve the same
+    share = np.interp(scales, known, greedy) / np.interp(scales, known, optimal)
+    share = np.where((scales < known[0]) | (scales > known[-1]), 1.0, share)
+    scale, worst = map(float, curve.worst)
+    curves = [
+        Curve("greedy", scales.tolist(), share.tolist(), look="plain"),
+        Curve(f"least: {100 * worst:.2f} %", [scale], [worst], look="dots"),
+    ]
+    least = 1 - float(np.exp(-1))
+    return Chart(SCALE, "reward of greedy (share of the optimum)", curves, [Line("1 − 1/e, guaranteed", least)])
+
+
+def assignments(solution: Solution) -> Bars:
+    """Return both assignments as bars of servers, each piece a configuration."""
+    instance = solution.instance
+    columns = [
+        (0, k, stage.fraction * pool.share)
+        for stage in solution.greedy.stages
+        for pool, k in zip(instance.pools, stage.configurations, strict=True)
+    ]
+    columns += [(1, column.configuration, column.fraction) for column in solution.optimal.columns]
+    return _shares((row, packed_by_name(named(instance.types, k)), float(share)) for row, k, share in columns)
+
+
+def _shares(columns: Iterable[tuple[int, str, float]]) -> Bars:
+    """Return bars of servers by configuration: its row, what it holds, and its share of the servers."""
+    parts: dict[str, list[float]] = {}
+    for row, configuration, share in columns:
+        parts.setdefault(configuration, [0.0, 0.0])[row] += share
+    return Bars("servers (share)", ["greedy", "optimal"], _longest(parts), xlim=(0.0, 1.0))
 
 
 MOST_PARTS = 10  # colours of stacked bars
@@ -201,98 +232,16 @@ def _longest(parts: Mapping[str, Sequence[float]]) -> list[tuple[str, Sequence[f
     return longest
 
 
-def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
-    """Draw greedy and optimal reward against the scale of the workload, with the two critical points."""
-    scales = np.array([0.0, *map(float, curve.scales), float(curve.saturated) * 1.15])
-    for values, colour, label, width, dash in (
-        (curve.optimal, OPTIMAL, "optimal", 2.2, DASHES[0]),  # wider, and below: where both coincide, both are seen
-        (curve.greedy, GREEDY, "greedy", 1.4, DASHES[1]),
-    ):
-        rewards = [0.0, *map(float, values), float(values[-1])]
-        axes.plot(scales, rewards, color=colour, label=label, linewidth=width, linestyle=dash)
-    for point, label in ((curve.full, "all served"), (curve.saturated, "best configuration alone")):
-        axes.axvline(float(point), color=MARK, linestyle=":", linewidth=1)
-        # beside the line, from the foot of the axes upwards
-        place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "right", "va": "bottom"}
-        note(axes, label, (float(point), 0.02), color=MARK, **place)
-    at = curve.scales.index(curve.worst[0])
-    scale, ratio, greedy, optimal = map(float, (*curve.worst, curve.greedy[at], curve.optimal[at]))
-    axes.plot([scale, scale], [greedy, optimal], color="black", linewidth=1.5)
-    note(axes, f"worst ratio {ratio:.4f}\nat scale {scale:.3g}", (scale, greedy), (6, -18))
-    if here is not None and here != scale:
-        axes.axvline(here, color="black", linestyle="--", linewidth=0.8, label="this workload")
-    finish(axes, xlabel=SCALE, ylabel="reward (per server)", ylim=(0, None), xlim=(0, scales[-1]))
-
-
-def draw_ratio(axes: Axes, curve: Scaling) -> None:
-    """Draw the ratio of greedy to optimal reward against the scale of the workload."""
-    known, greedy, optimal = (np.array(values, float) for values in (curve.scales, curve.greedy, curve.optimal))
-    around = np.linspace(float(curve.full) * 0.8, float(curve.saturated) * 1.1, 600)
-    scales = np.unique(np.concatenate([around, known]))
-    # rewards are linear between the scales that are known; beyond these both serve the same
-    ratio = np.interp(scales, known, greedy) / np.interp(scales, known, optimal)
-    axes.plot(scales, np.where((scales < known[0]) | (scales > known[-1]), 1.0, ratio), color=GREEDY, linewidth=1.4)
-    scale, worst = map(float, curve.worst)
-    axes.plot([scale], [worst], "o", color="black")
-    note(axes, f"{worst:.4f}", (scale, worst), (6, -3))
-    least = 1 - 1 / np.e
-    axes.axhline(least, color=MARK, linestyle=":", linewidth=1)
-    note(axes, "1 - 1/e: guaranteed always", (scales[-1], least), ha="right", va="bottom", color=MARK)
-    axes.set(xlabel=SCALE, ylabel="greedy / optimal (ratio)", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
-
-
-def draw_assignments(axes: Axes, solution: Solution) -> None:
-    """Draw both assignments as bars of servers, each piece a configuration: taller pieces, more servers."""
-    instance = solution.instance
-    greedy = [
-        (k, float(stage.fraction * pool.share))
-        for stage in solution.greedy.stages
-        for pool, k in zip(instance.pools, stage.configurations, strict=True)
-    ]
-    optimal = [(column.configuration, float(column.fraction)) for column in solution.optimal.columns]
-    colours: dict[Configuration, str] = {}
-    for x, pieces in enumerate((greedy, optimal)):
-        bottom = 0.0
-        for k, share in pieces:
-            colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
-            (piece,) = axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
-            if share > 0.045:  # lower pieces have no space for words
-                words = _short(instance, k, share)
-                shown = axes.text(x, bottom + share / 2, words, ha="center", va="center", fontsize=6)
-                shown.set_clip_path(piece)
-            bottom += share
-        if bottom < 1:
-            axes.bar(x, 1 - bottom, 0.92, bottom=bottom, color="#EEEEEE", edgecolor="white")
-    axes.set(xticks=[0, 1], xticklabels=["greedy", "optimal"], ylabel="servers (share)", ylim=(0, 1))
-
-
-def _short(instance: Instance, k: Configuration, share: float) -> str:
-    """Return a configuration as a piece of a bar shows it, in as many lines as the piece is high."""
-    parts = [f"{n}×{drawn(name, PIECE_LETTERS)}" for name, n in zip(instance.names, k, strict=True) if n]
-    if len(" ".join(parts)) <= PIECE_LETTERS:
-        return " ".join(parts)
-    lines = max(1, int(PIECE_LINES * share))
-    return "\n".join(parts if len(parts) <= lines else [*parts[: lines - 1], "…"])
-
-
-@styled
 def picture_of_solution(solution: Solution, path: str | Path) -> None:
     """Draw a solution: both assignments, and both rewards along the scale of the workload."""
-    picture, (left, right) = figure(PAGE, 2.9, 2)
-    draw_assignments(left, solution)
-    left.set_title(f"greedy keeps {float(solution.ratio):.4f} of the optimum")
+    panels: list[Panel] = [assignments(solution)]
     if any(solution.instance.workload):
-        right.set_title("the same mix, scaled")
-        draw_scaling(right, scaling(solution.instance))
-    save(picture, path)
+        panels.append(scaled(scaling(solution.instance)))
+    title = f"Greedy reservation attains {100 * float(solution.ratio):.2f} % of the optimum"
+    picture_of_panels(panels, path, title)
 
 
-@styled
 def picture_of_scaling(instance: Instance, path: str | Path, title: str) -> None:
     """Draw rewards and their ratio along the scale of an instance's workload."""
-    picture, (left, right) = figure(PAGE, 2.9, 2)
     curve = scaling(instance)
-    draw_scaling(left, curve, here=None)
-    draw_ratio(right, curve)
-    picture.suptitle(title)
-    save(picture, path)
+    picture_of_panels([scaled(curve, here=None), share_by_scale(curve)], path, title)

@@ -234,7 +234,7 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     right.loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
     # the fitted line has the slope and goes through the middle of the logarithms
     fit = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
-    label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
+    label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]".replace("-", "−")
     right.loglog(check.servers, fit, color="black", lw=1, label=label)
     finish(right, xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
     # plain numbers, and the sizes that were simulated: the labels of a logarithmic scale would stand over each other

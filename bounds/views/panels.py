@@ -25,6 +25,7 @@ from bounds.views.pictures import (
     drawn,
     figure,
     legend_above,
+    plain,
     plain_ticks,
     save,
     share_legend,
@@ -34,6 +35,7 @@ from bounds.views.pictures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 Row = tuple[str, str, float | str, float | str, float | str, float | str]  # a text or a number for each of `COLUMNS`
 COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
@@ -48,6 +50,10 @@ MOST_LETTERS = 90  # of a text that is drawn
 
 MOST_MARKED = 30  # curves of more points carry only some markers
 
+MOST_BESIDE = 5  # lines that are named beside them
+
+BESIDE_LETTERS = {1: 24, 2: 16, 3: 10, 4: 7}  # most letters of these names, by the number of panels side by side
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -61,7 +67,8 @@ class Curve:
         The ends of a band; empty for none.
     look : str
         ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``marks`` (no line, the
-        interval as a bar), ``stars`` (printed numbers), ``reference`` (what theory says, drawn as a `Line` is).
+        interval as a bar), ``stars`` (printed numbers), ``point`` and ``ring`` (one point, filled or around another),
+        ``reference`` (what theory says, drawn as a `Line` is).
     grows : sequence of bool
         Points at which a queue grows beyond doubt, which are ringed; empty for none.
     """
@@ -242,12 +249,13 @@ def in_rows(
     above = 0.55 if title else 0.3
     made, places = figure(PAGE if columns > 1 else alone, above + height * rows, columns, rows)
     every = [places] if rows * columns == 1 else list(places.flat)
+    shared = _one_legend(panels)
     for axes, panel in zip(every, panels, strict=False):
-        draw(axes, panel)
+        draw(axes, panel, beside=not shared)
     for axes in every[len(panels) :]:
         axes.set_axis_off()
     shown = every[: len(panels)]
-    if any(axes.get_legend() for axes in shown) and _one_legend(panels):
+    if shared and any(axes.get_legend() for axes in shown):
         share_legend(made, shown, title)
     elif title:
         made.suptitle(title, x=0.01, ha="left")
@@ -256,7 +264,8 @@ def in_rows(
 
 def _one_legend(panels: Sequence[Panel]) -> bool:
     """Whether one legend can stand for those of all panels: equal curves, and equal lines where there are any."""
-    curves, lines = (set(keys) for keys in zip(*map(_looks, panels), strict=True))
+    with_data = [panel for panel in panels if not isinstance(panel, Chart) or panel.curves]
+    curves, lines = (set(keys) for keys in zip(*map(_looks, with_data or panels), strict=True))
     return len(panels) > 1 and len(curves) == 1 and len(lines - {()}) <= 1
 
 
@@ -276,24 +285,38 @@ def _looks(panel: Panel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 @styled
-def arranged(panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6) -> Figure:
+def arranged(
+    panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6, *, alone: float = PAGE
+) -> Figure:
     """Return a picture of panels in rows, at most `columns` side by side and `height` inches high each."""
-    return in_rows(panels, columns, height, title=title)[0]
+    return in_rows(panels, columns, height, title=title, alone=alone)[0]
 
 
 def picture_of_panels(
-    panels: Sequence[Panel], path: str | Path, title: str, columns: int = 2, height: float = 2.6
+    panels: Sequence[Panel],
+    path: str | Path,
+    title: str,
+    columns: int = 2,
+    height: float = 2.6,
+    *,
+    alone: float = PAGE,
 ) -> None:
     """Write a picture of panels (`arranged`); the format follows the name."""
-    save(arranged(panels, title, columns, height), path)
+    save(arranged(panels, title, columns, height, alone=alone), path)
 
 
-def draw(axes: Axes, panel: Panel) -> None:
-    """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`)."""
+def draw(axes: Axes, panel: Panel, *, beside: bool = True) -> None:
+    """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`).
+
+    Lines of a chart have their names `beside` them where these are few and short; all others are in a legend.
+    """
     if panel.title:
         axes.set_title(_words(panel.title), loc="center")
+    if isinstance(panel, Chart):
+        _draw_chart(axes, panel, beside=beside)
+        return
     artists: dict[type, Callable[[Axes, Any], None]] = {
-        Chart: _draw_chart, Bars: _draw_bars, Cells: _draw_cells, Spans: _draw_spans,
+        Bars: _draw_bars, Cells: _draw_cells, Spans: _draw_spans,
     }  # fmt: skip
     artists[type(panel)](axes, panel)
 
@@ -303,7 +326,7 @@ def _words(text: str) -> str:
     return drawn(text, MOST_LETTERS)
 
 
-def _draw_chart(axes: Axes, chart: Chart) -> None:
+def _draw_chart(axes: Axes, chart: Chart, *, beside: bool) -> None:
     axes.set(xscale=chart.xscale, xlabel=_words(chart.xlabel), ylabel=_words(chart.ylabel))
     # symlog is linear up to 1, so that zeros are seen
     axes.set_yscale(chart.yscale, **({"linthresh": 1.0} if chart.yscale == "symlog" else {}))
@@ -322,7 +345,58 @@ def _draw_chart(axes: Axes, chart: Chart) -> None:
     axes.set(xlim=chart.xlim, ylim=chart.ylim)
     _tick(axes, chart)
     plain_ticks(axes)
-    legend_above(axes)
+    named = _beside(axes, chart) if beside else []
+    for name, height, colour in named:
+        axes.annotate(name, (1.0, height), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
+                      color=colour, fontsize=7, va="center")  # fmt: skip
+    legend_above(axes, without=[name for name, _, _ in named])
+
+
+def _beside(axes: Axes, chart: Chart) -> list[tuple[str, float, str]]:
+    """Return the names that stand to the right of lines, their heights in parts of the axes, and their colours.
+
+    There are none where names are many or long, or where a line ends elsewhere; then all are in the legend.
+    """
+    spec, made = axes.get_subplotspec(), axes.get_figure(root=True)
+    columns, rows = (1, 1) if spec is None else (spec.get_gridspec().ncols, spec.get_gridspec().nrows)
+    assert made is not None
+    # a line of text in parts of the height, which the labels and the title take a part of
+    step = 9.5 / (72 * max(made.get_figheight() / rows - 0.9, 0.5))
+    ends = [
+        (_words(curve.name), (curve.x[-1], curve.y[-1]), MARK if curve.look == "reference" else _colour(place))
+        for place, curve in enumerate(chart.curves)
+        if curve.look in ("line", "plain", "steps", "reference") and len(curve.x)
+    ]
+    across = [line for line in chart.lines if not line.upright]
+    ends += [(_named(line), (axes.get_xlim()[1], line.value), "black" if line.printed else MARK) for line in across]
+    to_axes = axes.transData + axes.transAxes.inverted()
+    found = [(name, *to_axes.transform(end), colour) for name, end, colour in ends]
+    fits = all(x > 0.94 and 0 <= y <= 1.001 and len(name) <= BESIDE_LETTERS[min(columns, 4)] for name, x, y, _ in found)
+    if not fits or len(found) > MOST_BESIDE or len({name for name, *_ in found}) < len(found):
+        return []
+    found.sort(key=lambda one: one[2])
+    heights = _apart([y for _, _, y, _ in found], step)
+    return [(name, y, colour) for (name, _, _, colour), y in zip(found, heights, strict=True)]
+
+
+def _apart(places: Sequence[float], step: float) -> list[float]:
+    """Return places in increasing order at a distance of at least `step`, moved as little as is simple.
+
+    >>> [round(place, 2) for place in _apart([0.0, 0.5, 0.52, 1.0], 0.1)]
+    [0.0, 0.46, 0.56, 1.0]
+    """
+    groups: list[list[float]] = []
+    for place in places:
+        groups.append([place])
+        # a group has its places around its mean; two that touch become one
+        while len(groups) > 1 and _middle(groups[-1]) - _middle(groups[-2]) < step * sum(map(len, groups[-2:])) / 2:
+            last = groups.pop()
+            groups[-1] += last
+    return [_middle(group) + step * (n - (len(group) - 1) / 2) for group in groups for n in range(len(group))]
+
+
+def _middle(places: Sequence[float]) -> float:
+    return sum(places) / len(places)
 
 
 def _tick(axes: Axes, chart: Chart) -> None:
@@ -333,7 +407,7 @@ def _tick(axes: Axes, chart: Chart) -> None:
         for x in points:
             # labels nearer to each other than 6 % of the axis would overlap
             if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
-                ticks.append((x, f"{x:,g}"))
+                ticks.append((x, plain(x, 6)))
     _set_ticks(axes, ticks)
     if not ticks and chart.xscale == "linear" and points and points[-1] >= 10_000:
         axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -349,7 +423,7 @@ def _set_ticks(axes: Axes, ticks: Sequence[tuple[float, str]]) -> None:
 
 def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) -> None:
     """Draw one curve; earlier ones are wider, so that a later one that coincides with it leaves it visible."""
-    name, colour, dash = _words(curve.name), PALETTE[place % len(PALETTE)], DASHES[place % len(DASHES)]
+    name, colour, dash = _words(curve.name), _colour(place), DASHES[place % len(DASHES)]
     marker = MARKERS[place % len(MARKERS)]
     x, y, low, high = (np.array(values, float) for values in (curve.x, curve.y, curve.low, curve.high))
     if curve.look == "marks":
@@ -360,6 +434,8 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
     plain = {"color": colour, "ls": dash, "lw": 1.2 + 0.35 * min(count - 1 - place, 4)}
     looks: dict[str, dict[str, Any]] = {
         "stars": {"ls": "", "marker": "*", "color": "black", "ms": 7, "mfc": "none", "mew": 0.8},
+        "point": {"ls": "", "marker": "D", "color": "black", "ms": 5.5, "zorder": 3},
+        "ring": {"ls": "", "marker": "s", "color": GREEDY, "ms": 9, "mfc": "none", "mew": 1.2, "zorder": 3},
         "reference": {"color": MARK, "ls": ACROSS[place % len(ACROSS)], "lw": 1.0, "zorder": 1.5},
         # a cross is nothing but its edge
         "dots": {"ls": "", "marker": marker, "color": colour, "ms": 4.5 if few else 1.6, "mew": 0.9 * (marker == "x")},
@@ -381,13 +457,19 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
     axes.plot(x, y, label=name, **looks[curve.look])
 
 
+def _colour(place: int) -> str:
+    return PALETTE[place % len(PALETTE)]
+
+
+def _named(line: Line) -> str:
+    return _words(f"printed: {line.name}" if line.printed else line.name)
+
+
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
     for place, line in enumerate(lines):
         across = axes.axvline if line.upright else axes.axhline
-        name, colour, width = f"printed: {line.name}", "black", 1.5
-        if not line.printed:
-            name, colour, width = line.name, MARK, 1.0
-        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=_words(name), zorder=1.5)
+        colour, width = ("black", 1.5) if line.printed else (MARK, 1.0)
+        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=_named(line), zorder=1.5)
 
 
 def _draw_bars(axes: Axes, panel: Bars) -> None:
@@ -398,6 +480,7 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
             places, lengths, left=base, height=0.75, color=PALETTE[n % len(PALETTE)], hatch=HATCHES[n % len(HATCHES)],
             edgecolor="white", linewidth=0.3, label=_words(name),
         )  # fmt: skip
+        _write_lengths(axes, panel, base, np.array(lengths, float))
         base += np.array(lengths, float)
     if panel.whiskers:
         low, high = (np.array(ends) for ends in zip(*panel.whiskers, strict=True))
@@ -414,6 +497,21 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
         last = first + 1.0  # of bars of no length there is no end
     axes.set(xlabel=_words(panel.xlabel), xlim=(first, last), ylabel=_words(panel.ylabel))
     legend_above(axes)
+
+
+def _write_lengths(axes: Axes, panel: Bars, base: NDArray[Any], lengths: NDArray[Any]) -> None:
+    """Write numbers at the ends of bars of one part, and inside of the longer parts of a few bars."""
+    if panel.whiskers or panel.stars or len(panel.bars) > (MOST_TICKS if len(panel.parts) == 1 else 4):
+        return
+    spec = axes.get_subplotspec()
+    columns = 1 if spec is None else spec.get_gridspec().ncols
+    longest = max(np.sum([part for _, part in panel.parts], axis=0).max(), 1e-300)
+    for row, (begin, length) in enumerate(zip(base.tolist(), lengths.tolist(), strict=True)):
+        if len(panel.parts) == 1:
+            axes.annotate(plain(length), (length, row), (3, 0), textcoords="offset points", fontsize=7, va="center")
+        elif length > 0.1 * columns * longest:
+            plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8}
+            axes.text(begin + length / 2, row, plain(length), ha="center", va="center", fontsize=6.5, bbox=plate)
 
 
 TONES = {"good": "#CDE8DF", "bad": "#F6D5C3", "open": "#EEEEEE", "": "#FFFFFF"}

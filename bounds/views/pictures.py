@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column, and of the text of a page with two columns
 
 GREEDY, OPTIMAL, MARK = "#D55E00", "#0072B2", "#555555"
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#332288", "#882255", "#F0E442")
-"""Colours that the colour-blind tell apart (Okabe and Ito's, then three more)."""
+PALETTE = ("#0072B2", "#B57A00", "#00875F", "#C0629A", "#3A94CE", "#D55E00", "#777777", "#332288", "#882255", "#8A8000")
+"""Colours with a contrast of at least 3:1 on white, after Okabe and Ito's; dashes, markers and hatching differ too."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
@@ -53,7 +53,7 @@ STYLE: Mapping[str, Any] = {
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.unicode_minus": False,
+    "axes.unicode_minus": True,
     "lines.linewidth": 1.3,
     "lines.markersize": 3.8,
     "grid.linewidth": 0.4,
@@ -159,22 +159,23 @@ def finish(axes: Axes, **settings: Any) -> None:
     legend_above(axes)
 
 
-def note(axes: Axes, words: str, at: tuple[float, float], shift: tuple[float, float] = (0, 0), **look: Any) -> None:
-    """Write words beside a point of the data, `shift` points to the right and up."""
-    axes.annotate(words, at, **{"xytext": shift, "textcoords": "offset points", "fontsize": 7, **look})
+def legend_above(axes: Axes, others: Sequence[Axes] = (), without: Collection[str] = ()) -> None:
+    """Put the legend above the axes, under their title, in as many columns as fit; `others` are in the same place.
 
-
-def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
-    """Put the legend above the axes, under their title, in as many columns as fit; `others` are in the same place."""
+    Names in `without` stand elsewhere. Where no name is left the title alone stands above.
+    """
     handles, labels = axes.get_legend_handles_labels()
     for one in others:
         more = one.get_legend_handles_labels()
         handles, labels = handles + more[0], labels + more[1]
-    if not labels:
-        return
+    left = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in without]
     title = axes.get_title()
     # the title moves into the legend, and has no part in its width
     axes.set_title("")
+    if not left:
+        axes.set_title(title, loc="left")
+        return
+    handles, labels = map(list, zip(*left, strict=True))
     how: Mapping[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
 
     def legend(columns: int, title: str | None = None) -> Any:
@@ -249,13 +250,16 @@ def save(made: Figure, path: str | Path) -> None:
 
 
 @styled
-def as_bytes(made: Figure, kind: str, dpi: float | None = None) -> bytes:
-    """Return a figure as the content of a file: png, svg or pdf, without the date, so that equal ones are equal."""
+def as_bytes(made: Figure, kind: str, dpi: float | None = None, *, clear: bool = False) -> bytes:
+    """Return a figure as the content of a file: png, svg or pdf, without the date, so that equal ones are equal.
+
+    A `clear` picture has no background, and shows that of its page.
+    """
     for axes in made.axes:
         plain_ticks(axes)
     buffer = io.BytesIO()
     about = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {DRAWN: digest_of(made)}}
-    made.savefig(buffer, format=kind, metadata=about.get(kind), dpi=dpi)
+    made.savefig(buffer, format=kind, metadata=about.get(kind), dpi=dpi, transparent=clear)
     return buffer.getvalue()
 
 
@@ -290,10 +294,31 @@ def plain_ticks(axes: Axes) -> None:
     """Write the powers of logarithmic axes as plain numbers: matplotlib writes them as mathematics."""
     from matplotlib.ticker import LogFormatter, LogFormatterMathtext
 
+    class Plain(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return plain(x) if super().__call__(x, pos) else ""
+
     for axis in (axes.xaxis, axes.yaxis):
         for formatter, replace in (
             (axis.get_major_formatter(), axis.set_major_formatter),
             (axis.get_minor_formatter(), axis.set_minor_formatter),
         ):
             if isinstance(formatter, LogFormatterMathtext):
-                replace(LogFormatter(labelOnlyBase=formatter.labelOnlyBase))
+                replace(Plain(labelOnlyBase=formatter.labelOnlyBase))
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """Write a number in a picture: in plain digits where that is short, by a power of ten elsewhere.
+
+    >>> plain(12345.6), plain(0.00125), plain(-2.0), plain(1e-7), plain(2.5e9)
+    ('12,346', '0.00125', '−2', '10⁻⁷', '2.5×10⁹')
+    """
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+        return text.replace("-", "−")
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    factor = f"{float(mantissa):g}".replace("-", "−")
+    return f"{'' if factor == '1' else factor + '×'}10{str(int(power)).translate(RAISED)}"

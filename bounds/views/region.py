@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import atan2, ceil
+from math import atan2
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,20 +18,8 @@ from bounds.answers.record import HIDDEN, Answer, Exact, Fields, Head, encode, n
 from bounds.answers.region import FacetRow, RegionAnswer
 from bounds.views.assignment import bounds_of
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars, Chart, Curve
-from bounds.views.pictures import (
-    GREEDY,
-    MARK,
-    OPTIMAL,
-    PAGE,
-    PALETTE,
-    drawn,
-    figure,
-    finish,
-    legend_above,
-    save,
-    styled,
-)
+from bounds.views.panels import Bars, Chart, Curve, Panel, picture_of_panels
+from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many, short
 from theory.errors import InputError, TooLargeError
@@ -40,14 +28,9 @@ from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
 from theory.numbers import text
-from theory.region.facets import Facet, Region, region_facets
+from theory.region.facets import Region, region_facets
 from theory.region.membership import CapacityProgram, Intensity, stable_servers
 from theory.region.slices import Slice, region_slice
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 COUNTED = 100_000_000  # where configurations can only be counted one by one, counting ends here
 
@@ -187,12 +170,10 @@ def evidence(answer: RegionAnswer) -> list[tuple[str, str]]:
     return [("traffic intensity and facets", "certified")]
 
 
-DOTS, DOTS_IN_SPACE = 4_000, 600  # most configurations that are drawn one by one, in two dimensions and in three
-PANELS = 6  # most slices on one picture
+DOTS = 4_000  # most configurations that are drawn one by one
 LABEL_LETTERS = 24  # most of a name beside an axis
 
 
-@styled
 def picture_of_region(
     instance: Instance,
     intensity: Intensity,
@@ -200,7 +181,7 @@ def picture_of_region(
     path: str | Path,
     pair: tuple[int, int] | None = None,
 ) -> None:
-    """Draw the region whole up to three types, and cut through the workload by pairs of types beyond.
+    """Draw the region whole up to two types, and cut through the workload by pairs of types beyond.
 
     Parameters
     ----------
@@ -208,42 +189,35 @@ def picture_of_region(
     intensity : Intensity
         Of its workload.
     region : Region or None
-        Computed here where two or three types need it.
+        Computed here where two types need it.
     path : str or Path
     pair : tuple of int, optional
         Draw only the slice by these two types.
     """
-    types = len(instance.types)
-    if pair is None and types > 3:
-        save(_slices(instance, intensity), path)
-        return
-    if pair is None and types == 3:
-        save(_space(instance, intensity, region or region_facets(instance)), path)
-        return
-    picture, axes = figure(4.6, 4.4)
+    title = f"Traffic intensity of the workload: {float(intensity.value):.4g}"
+    panels: list[Panel]
     if pair is not None:
-        draw_slice(axes, instance, *pair)
-    elif types == 1:
-        draw_line(axes, instance, intensity)
+        panels = [slice_panel(instance, *pair, CapacityProgram(instance))]
+    elif len(instance.types) == 1:
+        end = intensity.boundary[0] if intensity.boundary else region_facets(instance).outer[0].offset
+        lengths = [float(end), float(instance.workload[0])]
+        panels = [Bars(_label(instance, 0), ["the region ends at", "workload"], [("", lengths)])]
+    elif len(instance.types) == 2:
+        panels = [plane_panel(instance, intensity, region or region_facets(instance))]
     else:
-        draw_plane(axes, instance, intensity, region or region_facets(instance))
-    save(picture, path)
+        panels = _slices(instance, intensity)
+    height = 2.4 if len(panels) > 1 else 1.3 if isinstance(panels[0], Bars) else 3.6
+    picture_of_panels(panels, path, title, columns=3, height=height, alone=4.6)
 
 
-def _slices(instance: Instance, intensity: Intensity) -> Figure:
+def _slices(instance: Instance, intensity: Intensity) -> list[Panel]:
     """Cut by every pair of the types that take most of the workload's worth, four types at most."""
     # a type whose price is 0 does not bind at the traffic intensity
     worth = [price * load for price, load in zip(intensity.prices, instance.workload, strict=True)]
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
     # four types have six pairs, two rows of three
-    pairs = list(combinations(chosen, 2))[:PANELS]
-    rows = ceil(len(pairs) / 3)
-    picture, places = figure(PAGE, 2.4 * rows, 3, rows)
     program = CapacityProgram(instance)
-    for axes, (i, j) in zip(places.flat, pairs, strict=False):
-        draw_slice(axes, instance, i, j, program)
-    picture.suptitle(f"slices through the workload; traffic intensity {float(intensity.value):.4g}")
-    return picture
+    return [slice_panel(instance, i, j, program) for i, j in combinations(chosen, 2)]
 
 
 def configurations(instance: Instance) -> NDArray[Any] | None:
@@ -257,15 +231,6 @@ def configurations(instance: Instance) -> NDArray[Any] | None:
         return None
 
 
-def draw_line(axes: Axes, instance: Instance, intensity: Intensity) -> None:
-    """Draw the region of one type: an interval."""
-    rho = float(instance.workload[0])
-    end = float(intensity.boundary[0]) if intensity.boundary else float(region_facets(instance).outer[0].offset)
-    axes.barh([0], [end], color=OPTIMAL, alpha=0.25, label="region")
-    axes.plot([rho], [0], "o", color="black", label=_workload(intensity))
-    finish(axes, xlabel=_label(instance, 0), yticks=[], xlim=(0, 1.1 * max(end, rho)))
-
-
 def outline(region: Region) -> NDArray[Any]:
     """Return the origin and the vertices of a region of two types, float[n, 2], from the first axis to the second.
 
@@ -275,112 +240,43 @@ def outline(region: Region) -> NDArray[Any]:
     return np.array([(0.0, 0.0), *((float(x), float(y)) for x, y in corners if x or y)])
 
 
-def _points(instance: Instance, intensity: Intensity) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
-    """Return the workload, where its ray leaves the region, and what greedy serves of it, float[J] each."""
-    end = None if intensity.boundary is None else np.array(intensity.boundary, float)
-    return np.array(instance.workload, float), end, np.array(global_greedy(instance).served, float)
-
-
-def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Region) -> None:
-    """Draw the region of two types with its configurations, the workload on its ray, and what greedy serves."""
-    corners = outline(region)
-    _outline(axes, corners)
+def plane_panel(instance: Instance, intensity: Intensity, region: Region) -> Chart:
+    """Return the region of two types with its configurations, the workload on its ray, and what greedy serves."""
+    workload, served = instance.workload, global_greedy(instance).served
+    curves = [_curve("region", outline(region)[1:], "line")]
     dots = configurations(instance)
     if dots is not None:
-        axes.plot(dots[:, 0], dots[:, 1], ".", color=MARK, markersize=4, clip_on=False, label="configurations")
-    rho, end, served = _points(instance, intensity)
-    if end is not None:
-        axes.plot(*np.array([0 * rho, end if intensity.holds else rho]).T, "--", color="black", linewidth=0.9)
-        axes.plot(*end, "D", color=OPTIMAL, markersize=6, label="the ray leaves the region")
-    axes.plot(*rho, "o", color="black", label=_workload(intensity))
-    axes.plot(*served, "s", color=GREEDY, markersize=7, fillstyle="none", label="served by greedy")
-    top = np.max([*corners, rho], axis=0) * 1.08
-    finish(axes, xlim=(0, top[0]), ylim=(0, top[1]), xlabel=_label(instance, 0), ylabel=_label(instance, 1))
+        curves.append(_curve("configurations", dots, "dots"))
+    if intensity.boundary is not None:
+        curves.append(_curve("ray of the workload", [(0, 0), max(intensity.boundary, workload)], "reference"))
+    curves += [_curve("workload", [workload], "point"), _curve("served by greedy", [served], "ring")]
+    return Chart(_label(instance, 0), _label(instance, 1), curves)
 
 
-def draw_slice(axes: Axes, instance: Instance, i: int, j: int, program: CapacityProgram | None = None) -> None:
-    """Draw the slice by two types through the workload, with its head-room as arrows."""
-    axes.set(xlabel=_label(instance, i), ylabel=_label(instance, j))
+def _curve(name: str, points: Iterable[Sequence[Any]], look: str) -> Curve:
+    x, y = zip(*((float(a), float(b)) for a, b in points), strict=True)
+    return Curve(name, x, y, look=look)
+
+
+def slice_panel(instance: Instance, i: int, j: int, program: CapacityProgram) -> Chart:
+    """Return the slice by two types through the workload, with its head-room along both axes."""
+    labels = (_label(instance, i), _label(instance, j))
     try:
         cut = region_slice(instance, i, j, program=program)
     except InputError:
-        axes.text(0.5, 0.5, "the other types alone\nexceed the region", ha="center", transform=axes.transAxes)
-        return
-    corners = np.array([(0.0, 0.0), *((float(s), float(t)) for s, t in cut.vertices)])
-    _outline(axes, corners)
-    s, t = instance.workload[i], instance.workload[j]
-    here = (float(s), float(t))
+        return Chart(*labels, [], title="no slice: the other types exceed the region")
+    s, t = here = (instance.workload[i], instance.workload[j])
+    curves = [_curve("border of the region", cut.vertices, "line")]
     if cut.holds(s, t):
-        arrow = {"arrowstyle": "->", "color": GREEDY, "shrinkA": 3, "shrinkB": 0}
-        for axis in (0, 1):
-            # an edge a . x <= c leaves (c - a . x) / a_axis along an axis
-            headroom = min((c - a[0] * s - a[1] * t) / a[axis] for a, c in cut.edges if a[axis])
-            end = (float(s + headroom), here[1]) if axis == 0 else (here[0], float(t + headroom))
-            if headroom:
-                axes.annotate("", end, here, arrowprops=arrow)
-    axes.plot(*here, "o", color="black", clip_on=False)
-    top = np.max([*corners, here], axis=0) * 1.08
-    axes.set(xlim=(0, top[0] or 1), ylim=(0, top[1] or 1))
-
-
-def _space(instance: Instance, intensity: Intensity, region: Region) -> Figure:
-    """Draw the region of three types: its outer facets, configurations, the workload's ray, what greedy serves."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    picture, axes = figure(4.6, 4.4, subplot_kw={"projection": "3d"})
-    polygons = [_polygon(region, facet) for facet in region.outer]
-    colours = [PALETTE[n % len(PALETTE)] for n in range(len(polygons))]
-    axes.add_collection3d(
-        Poly3DCollection(polygons, facecolors=colours, edgecolors="black", linewidths=0.8, alpha=0.35)
-    )
-    dots, corners = configurations(instance), np.array(region.vertices, float)
-    if dots is not None and len(dots) <= DOTS_IN_SPACE:
-        axes.scatter(*dots.T, s=5, color=MARK, depthshade=True, label="configurations")
-    axes.scatter(*corners.T, s=22, color=OPTIMAL, depthshade=False, label="vertices")
-    rho, end, served = _points(instance, intensity)
-    if end is not None:
-        axes.plot(*np.array([0 * rho, end if intensity.holds else rho]).T, "--", color="black", linewidth=1)
-        axes.scatter(*end, s=40, marker="D", color=OPTIMAL, depthshade=False, label="the ray leaves the region")
-    axes.scatter(*rho, s=40, color="black", depthshade=False, label=_workload(intensity))
-    hollow = {"marker": "s", "facecolors": "none", "edgecolors": GREEDY}
-    axes.scatter(*served, s=50, **hollow, depthshade=False, label="served by greedy")
-    top = np.max([*corners, rho], axis=0) * 1.05
-    axes.set(**{f"{axis}lim": (0, top[j]) for j, axis in enumerate("xyz")})
-    axes.set(**{f"{axis}label": _label(instance, j) for j, axis in enumerate("xyz")})
-    axes.view_init(elev=24, azim=38)
-    axes.locator_params(nbins=5)
-    axes.set_box_aspect(None, zoom=0.82)  # labels of three dimensions have no part in the layout
-    legend_above(axes)
-    return picture
-
-
-def _polygon(region: Region, facet: Facet) -> NDArray[Any]:
-    """Return the corners of an outer facet of a region of three types, in order around it."""
-    corners = np.array([v for v in region.vertices if facet.value(v) == facet.offset], float)
-    spokes = corners - corners.mean(axis=0)
-    # the angle of each spoke from the first one, in the plane of the facet
-    across = np.cross(np.array(facet.normal, float), spokes[0])
-    turn = np.arctan2(spokes @ _unit(across), spokes @ _unit(spokes[0]))
-    order = np.argsort(turn)
-    around: NDArray[Any] = corners[[*order, order[0]]]  # closed: the library leaves out the last edge of some
-    return around
-
-
-def _unit(vector: NDArray[Any]) -> NDArray[Any]:
-    scaled: NDArray[Any] = vector / np.linalg.norm(vector)
-    return scaled
-
-
-def _outline(axes: Axes, corners: NDArray[Any]) -> None:
-    axes.fill(*corners.T, color=OPTIMAL, alpha=0.15)
-    axes.plot(*corners[1:].T, color=OPTIMAL, linewidth=1.4)
-    axes.plot(*corners[1:].T, "o", color=OPTIMAL, markersize=5, clip_on=False, label="vertices")
+        # an edge a . x <= c leaves (c - a . x) / a_axis along an axis
+        first, second = (
+            min((c - a[0] * s - a[1] * t) / a[axis] for a, c in cut.edges if a[axis]) for axis in (0, 1)
+        )  # fmt: skip
+        if first or second:
+            curves.append(_curve("head-room", [(s + first, t), here, (s, t + second)], "reference"))
+    return Chart(*labels, [*curves, _curve("workload", [here], "point")])
 
 
 def _label(instance: Instance, j: int) -> str:
     name = drawn(instance.names[j], LABEL_LETTERS)
     return f"{name}{chr(10) if len(name) > LABEL_LETTERS // 2 else ' '}(jobs per server)"
-
-
-def _workload(intensity: Intensity) -> str:
-    return f"workload, traffic intensity {float(intensity.value):.4g}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bounds.answers.record import Fields, encode
 from bounds.answers.throughput import ItemBins, ItemKind, Throughput
-from bounds.views.panels import Bars
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
+from bounds.views.panels import Bars, Chart, Curve, Line, Span, Spans, picture_of_panels
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many, short
 from theory.errors import quoted
@@ -28,10 +27,6 @@ from theory.partition.laws import Law
 from theory.partition.mixing import initial_cells
 from theory.partition.rounded import supportable
 from theory.partition.universal import Guaranteed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_ATOMS = 20  # sizes of a law that is not counted, up to which those that nearly fit are named
 
@@ -224,82 +219,66 @@ def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | 
     return low.workload, None if high is None else high.workload
 
 
-def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
-    """Draw the bounds of each round against the number of cells, beside those of rounding alone."""
-    from matplotlib.ticker import NullLocator
-
-    servers = sizes.servers
+def bracket_panel(sizes: Sizes, best: Bracket) -> Chart:
+    """Return the bounds of each round against the number of cells, beside those of rounding alone."""
+    servers, ends = sizes.servers, ("at most", "at least")
     cells = [n for n, _, _ in best.history]
     # a round has bounds on its own cells, which may be wider than those before it
-    lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
     upper = np.minimum.accumulate([float(servers * high) for _, _, high in best.history])
+    lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
+    curves = [Curve(name, cells, y.tolist()) for name, y in zip(ends, (upper, lower), strict=True)]
     rounded = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
     plain = [(n, *bounds) for n, bounds in rounded if bounds is not None]
-    if plain:
-        at = [n for n, _, _ in plain]
-        axes.plot(at, [float(servers * low) for _, low, _ in plain], "s:", color=MARK, label="rounded up (Theorem 1)")
-        high = [np.nan if high is None else float(servers * high) for _, _, high in plain]
-        axes.plot(at, high, "o:", color=MARK, label="rounded down (Theorem 1)")
-    axes.plot(cells, upper, "o-", color=GREEDY, label="prices, linear between cuts")
-    axes.plot(cells, lower, "s-", color=OPTIMAL, label="mixed cells")
-    axes.fill_between(cells, lower, upper, color=PALETTE[4], alpha=0.3)
     bound = float(servers / sizes.law.mean)
-    axes.axhline(bound, color="black", linewidth=0.8, linestyle="--", label="L / mean size (Lemma 2)")
-    shown = [*lower, *(float(servers * low) for _, low, _ in plain)]
-    axes.set(
+    for place, name in ((2, "rounded down"), (1, "rounded up")):
+        known = [(row[0], float(servers * end)) for row in plain if (end := row[place]) is not None]
+        known = [(n, end) for n, end in known if end <= 1.3 * bound]
+        if known:
+            curves.append(Curve(name, [n for n, _ in known], [end for _, end in known]))
+    title = f"Between {lower[-1]:.5g} and {upper[-1]:.5g} jobs"
+    least = min(min(curve.y) for curve in curves)
+    return Chart(
+        "cells (number)",
+        "workload on all servers (jobs)",
+        curves,
+        [Line("1/mean size", bound)],
+        title,
         xscale="log",
-        xlabel="cells (number)",
-        ylabel="workload on all servers (jobs)",
-        ylim=(0.9 * min(shown), 1.35 * bound),
+        ylim=(0.9 * least, 1.35 * bound),
+        xticks=[(n, f"{n}") for n in (1, 3, 10, 30, 100, 300) if n <= max(cells[-1], 32)],
     )
-    ticks = sorted({1, 3, 10, 30, 100, 300, cells[-1]})
-    axes.set_xticks([n for n in ticks if n <= max(cells[-1], 32)], minor=False)
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_locator(NullLocator())
-    finish(axes, title=f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
 
 
-def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
-    """Draw density and atoms, the cuts of the cells, and the prices of sizes."""
+def law_panel(law: Law, best: Bracket) -> Chart:
+    """Return the distribution of sizes with the cuts of the cells, and the prices of sizes."""
+    ends = {end for piece in law.pieces for end in (piece.lower, piece.upper)}
+    places = sorted({Fraction(0), *ends, *(size for size, _ in law.atoms)})
+    steps = [(x, below(law, x, with_atom=atom)) for x in places for atom in (False, True)]
+    tops = [cell.top for cell in best.below.cells]
+    sizes = np.linspace(float(law.least), float(law.greatest), 400)
+    curves = [
+        Curve("jobs", [float(x) for x, _ in steps], [y for _, y in steps], look="plain"),
+        Curve("cuts of the cells", [float(x) for x in tops], [below(law, x) for x in tops], look="dots"),
+        Curve("price", sizes.tolist(), best.above.at(sizes).tolist(), look="plain"),
+    ]
+    label = "jobs up to a size, price (share)"
+    return Chart("size (share of a server)", label, curves, title="Sizes, and prices (at most 1 a server)")
+
+
+def below(law: Law, size: Fraction, *, with_atom: bool = True) -> float:
+    """Return the probability of sizes up to a size, or below it."""
+    spread = 0.0
     for piece in law.pieces:
-        low, high = float(piece.lower), float(piece.upper)
-        axes.bar(
-            (low + high) / 2, float(piece.probability) / (high - low), high - low, color=PALETTE[4], edgecolor="white"
-        )
-    # densities and probabilities of atoms have different units, and so an axis each
-    right = axes.twinx() if law.pieces else axes
-    if law.atoms:
-        sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
-        right.vlines(sizes, 0, masses, color=OPTIMAL, linewidth=1.5)
-        right.set(ylabel="probability (share)", ylim=(0, None))
-    if law.pieces:
-        axes.set(ylabel="density (per unit of size)")
-        if not law.atoms:
-            right.set_yticks([])
-    tops = [float(cell.top) for cell in best.below.cells]
-    for top in tops:
-        axes.axvline(top, color=MARK, linewidth=0.4, alpha=0.6)
-    # prices have no unit in common with the law: their axis has no numbers
-    prices = axes.twinx()
-    inside = np.linspace(float(law.least), float(law.greatest), 400)
-    prices.plot(inside, best.above.at(inside), color=GREEDY, linewidth=1.5)
-    prices.set_ylim(0, None)
-    prices.set_yticks([])
-    end = min(1.0, 1.05 * float(law.greatest))
-    title = f"law (blue), {many(len(tops), 'cell')} (grey), price (red)"
-    axes.set(xlabel="size (share of a server)", xlim=(0, end), title=title)
+        part = (size - piece.lower) / (piece.upper - piece.lower)
+        spread += float(piece.probability * min(Fraction(1), max(Fraction(0), part)))
+    return spread + sum(float(p) for x, p in law.atoms if x < size or (with_atom and x == size))
 
 
-@styled
 def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None:
     """Draw the bracket as it closes, and the law with its cuts and prices."""
-    picture, (left, right) = figure(PAGE, 2.9, 2)
-    draw_bracket(left, sizes, best)
-    draw_law(right, sizes.law, best)
-    save(picture, path)
+    picture_of_panels([bracket_panel(sizes, best), law_panel(sizes.law, best)], path, "")
 
 
-@styled
 def picture_of_guarantees(
     curves: Mapping[str, Sequence[Guarantee]], universal: Mapping[str, Guarantee], path: str | Path
 ) -> None:
@@ -318,29 +297,21 @@ def picture_of_guarantees(
     InputError
         If the picture cannot be written there.
     """
-    picture, (left, right) = figure(PAGE, 2.9, 2)
-    rows: list[tuple[str, Guarantee, str]] = []
-    for colour, (least, best) in zip(PALETTE, curves.items(), strict=False):
-        left.plot(
-            [len(g.cuts) for g in best],
-            [float(g.ratio) for g in best],
-            "o-",
-            color=colour,
-            label=f"sizes above {least}",
-        )
-        # the universal partition on the same sizes, as a star beside the best ones
-        mark = universal[least]
-        left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=9, markeredgecolor="black")
-        rows += [(f"above {least}, N = {len(g.cuts)}", g, colour) for g in best]
-        rows.append((f"above {least}, universal", mark, colour))
-    left.axhline(2 / 3, color=MARK, linestyle=":", label="2/3: no partition more")
-    left.plot([], [], "k*", markersize=7, label="universal partition")
-    finish(left, xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
-    for y, (_, g, colour) in enumerate(reversed(rows)):
+    shown = [
+        Curve(f"sizes above {least}", [len(g.cuts) for g in best], [float(g.ratio) for g in best])
+        for least, best in curves.items()
+    ]
+    marks = list(universal.values())
+    cuts, ratios = [len(mark.cuts) for mark in marks], [float(mark.ratio) for mark in marks]
+    shown.append(Curve("universal partition", cuts, ratios, look="stars"))
+    ylabel, most = "guarantee (share of the maximum workload)", [Line("2/3, the most of any", 2 / 3)]
+    left = Chart("cuts (number)", ylabel, shown, most, ylim=(0, 0.72))
+    rows = [(least, f"{many(len(g.cuts), 'cut')}: {g.ratio}", g) for least, best in curves.items() for g in best]
+    rows += [(least, f"universal: {mark.ratio}", mark) for least, mark in universal.items()]
+    rows.sort(key=lambda row: list(curves).index(row[0]))
+    spans = []
+    for y, (least, _, g) in enumerate(rows):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
-        right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
-        right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)
-        right.annotate(str(g.ratio), (1.02, y), fontsize=7, va="center", annotation_clip=False)
-    right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
-    right.set(xlabel="size (share of a server)", xlim=(0, 1.1), title="the cuts, and the guarantee of each")
-    save(picture, path)
+        spans += [Span(y, low, high, "", f"sizes above {least}") for low, high in pairwise(ends)]
+    right = Spans("size (share of a server)", [name for _, name, _ in rows], spans)
+    picture_of_panels([left, right], path, "", height=3.2)

@@ -136,7 +136,7 @@ def picture_of_sizes(path: str | Path) -> None:
             axes.hlines(float(below), centre - 0.12, centre + 0.12, color=MARK, linestyle="--", label=label)
             named.add(resources)
     axes.axhline(float(EVERY_ON_ONE), color=MARK, linestyle=":", label="any number of types, 1 resource")
-    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
+    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 − 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
     save(picture, path)

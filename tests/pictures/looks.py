@@ -127,7 +127,7 @@ def _labels(axes: Axes) -> Iterator[str]:
         return
     for which, axis, label in (("x", axes.xaxis, axes.get_xlabel()), ("y", axes.yaxis, axes.get_ylabel())):
         names = [text.get_text() for text in axis.get_ticklabels()]
-        numeric = any(re.fullmatch(r"[-−\d.,]+(e[-+]?\d+)?", name) for name in names)
+        numeric = any(re.fullmatch(r"[-−\d.,×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", name) for name in names)
         if axis.get_visible() and numeric and not re.search(r"\(.+\)$", label):
             yield f"the {which} axis has no unit: {label!r}"
 

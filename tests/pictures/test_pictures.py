@@ -18,7 +18,7 @@ from bounds.cli import run
 from bounds.results.reproduction import about_bands, modules, reproductions
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
-from bounds.views.pictures import STYLE, figure, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, STYLE, figure, styled
 from tests.pictures.looks import HOSTILE, faults, hostile_cluster, hostile_instance, texts_of
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -43,6 +43,10 @@ COMMANDS = (
     "region four_types.toml",
     "fluid four_types.toml --until 6",
     "throughput mixed_sizes.toml --gap 0.05",
+    "throughput uniform_sizes.toml",
+    "region four_types.toml --slice small,large",
+    "worst caught.toml --vary workload",
+    "worst --types 2 --resources 1",
     "share four_classes.toml --mechanism all",
     "share four_classes.toml --mechanism ps-dsf --events user_4_leaves.toml",
     "simulate four_types.toml --policy dra --servers 20 --until 5 --replications 2",
@@ -188,7 +192,7 @@ def test_curves_that_coincide_are_both_seen() -> None:
 
 
 def test_panels_that_name_the_same_share_a_legend() -> None:
-    """One look a name is the condition: other names, other looks or another order keep legends of their own."""
+    """One look a name is the condition: other names, other looks or another order have names of their own."""
     other = Curve("other", (0.0, 1.0), (1.0, 0.0))
     grows = replace(LINE, grows=(False, True))
 
@@ -208,14 +212,50 @@ def test_panels_that_name_the_same_share_a_legend() -> None:
 
     assert legends((LINE, other), (LINE, other)) == (["all", "a line", "other"], 0)
     assert legends((LINE, other), (grows, other)) == (["all", "a line", "other", "grows (99.9 %)"], 0)
-    assert legends((LINE, other), (other, LINE)) == ([], 2)
-    assert legends((LINE, other), (replace(LINE, look="dots"), other)) == ([], 2)
-    assert legends((LINE, other)) == ([], 1)
+    assert legends((LINE, other), (other, LINE)) == ([], 0)
+    assert legends((LINE, other), (replace(LINE, look="dots"), other)) == ([], 1)
+    assert legends((LINE, other)) == ([], 0), "names beside the lines"
     assert legends((LINE, other), (LINE, other), lines=("", "half")) == (["all", "a line", "other", "half"], 0)
-    assert legends((LINE, other), (LINE, other), lines=("one half", "half")) == ([], 2)
+    assert legends((LINE, other), (LINE, other), lines=("one half", "half")) == ([], 0)
     made = arranged([Chart("time (s)", "queue (jobs)", (LINE, other))] * 2, "all")
     made.legends[0].set_loc("center")
     assert "the legend of all panels covers one" in faults(made)
+
+
+def test_colours_are_seen_on_white() -> None:
+    """Each colour of lines, bars and labels has a contrast of at least 3:1, as WCAG 2.1 computes it."""
+
+    def contrast(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+
+    assert contrast("#FFFFFF") == 1.0
+    assert contrast("#F0E442") < 3, "yellow is not seen"
+    assert all(contrast(colour) >= 3 for colour in (*PALETTE, GREEDY, OPTIMAL, MARK))
+
+
+def test_names_beside_lines() -> None:
+    """Up to five lines have their names beside them, apart from each other; more, or longer names, have a legend."""
+
+    def beside(*names: str) -> tuple[list[str], bool]:
+        (axes,) = _drawn(Chart("time (s)", "queue (jobs)", [replace(LINE, name=name) for name in names])).axes
+        return [text.get_text() for text in axes.texts], axes.get_legend() is not None
+
+    assert beside("a", "b", "c", "d", "e") == (["a", "b", "c", "d", "e"], False)
+    assert beside("a", "b", "c", "d", "e", "f") == ([], True)
+    assert beside("a", "b" * 30) == ([], True)
+    made = _drawn(Chart("time (s)", "queue (jobs)", [replace(LINE, name=name) for name in "abcde"]))
+    assert not faults(made), "lines that end in one place"
+
+
+def test_bars_have_numbers_and_axes_a_minus() -> None:
+    made = _drawn(Bars("more reward (jobs)", ["one", "two"], [("", (1234.4, 0.25))]))
+    assert [text for text in texts_of(made) if text in ("1,234", "0.25")] == ["1,234", "0.25"]
+    low = _drawn(Chart("time (s)", "more queue (jobs)", [Curve("a", (0, 1), (-2, 2))]))
+    assert "−2" in " ".join(texts_of(low))
+    log = _drawn(Chart("time (s)", "chance (share)", [Curve("a", (0, 1), (1e-6, 1.0))], yscale="log"))
+    assert {"10⁻⁶", "0.01", "1"} <= set(texts_of(log))
 
 
 def test_faults_are_found() -> None:
