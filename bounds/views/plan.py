@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanTooLarge
@@ -276,7 +277,7 @@ def tables(answer: PlanAnswer) -> list[Table]:
     ]
     means = f"means after the warm-up of {lasting(log.warmup)}" if log.warmup else "means over the log"
     others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
-    costs = cost_tables(answer, share=is_share) if answer.cost else []
+    costs = cost_tables(answer, partial(attained_words, share=is_share)) if answer.cost else []
     parts = [numbers._replace(rows=rows, numeric=[False, False]), *costs, _policies(answer, share=is_share), *others]
     if answer.growth:
         parts.append(_growth(answer, share=is_share))

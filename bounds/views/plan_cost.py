@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ def _between(lower: Fraction | float, upper: Fraction | float | None) -> str:
     return high if lower == upper else f"{low} to {high}"
 
 
-def cost_tables(answer: PlanAnswer, *, share: bool) -> list[Table]:
+def cost_tables(answer: PlanAnswer, attained_words: Callable[[float], str]) -> list[Table]:
     """Return the kinds on offer, the bounds of the cost, and the cheapest mix found for each policy."""
     cost = answer.cost
     assert cost
@@ -116,7 +116,7 @@ def cost_tables(answer: PlanAnswer, *, share: bool) -> list[Table]:
     ]
     reserve = f", {cost.spare} in reserve of each kind that is used" if cost.spare else ""
     kinds = Table(f"servers on offer{reserve}", ["server", "price", "at most", "exist"], offers, [False] + [True] * 3)
-    return [kinds, _bounds(answer), _mixes(cost.policies, share=share)]
+    return [kinds, _bounds(answer), _mixes(cost.policies, attained_words)]
 
 
 def _bounds(answer: PlanAnswer) -> Table:
@@ -136,15 +136,13 @@ def _bound(what: str, found: CostBetween | None) -> list[str]:
     return [what, price_in_words(found.lower), upper, mix]
 
 
-def _mixes(policies: Sequence[PlanMix], *, share: bool) -> Table:
-    from bounds.views.plan import attained_words
-
+def _mixes(policies: Sequence[PlanMix], attained_words: Callable[[float], str]) -> Table:
     rows = [
         [
             one.policy,
             "not met" if one.cost is None else price_in_words(one.cost),
             "-" if one.servers is None else servers_in_words(one.servers),
-            attained_words(one.attained, share=share),
+            attained_words(one.attained),
             f"{one.tried:,}",
         ]
         for one in policies
