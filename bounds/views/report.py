@@ -23,7 +23,7 @@ TEMPLATE = Path(__file__).with_suffix(".html")
 
 MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attached answer
 
-SVG_WIDTH = 3.8  # inches of a picture, of which the text can be read where a page is 390 pixels wide
+SVG_WIDTH = 4.4  # inches of a picture, of which the text can be read where a page is 390 pixels wide
 
 Document = Mapping[str, Any]
 
