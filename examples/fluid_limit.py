@@ -7,6 +7,8 @@ like L^-1/2; the limit with the simplified drain rate stays off. Run ``python -m
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from packproof import Instance, additive, crosscheck
@@ -25,6 +27,10 @@ def simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
 def main(picture: str | None = None, sizes: tuple[int, ...] = SIZES) -> tuple[float, float]:
     """Print the distances and return the fitted slopes: of the exact limit, and of the simplified one."""
     instance = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
+    names = ("small in cores", "small in memory", "large")
+    instance = replace(
+        instance, types=tuple(replace(one, name=name) for one, name in zip(instance.types, names, strict=True))
+    )
     options = {"reservation": Expression("(log L)^2")}
     check = crosscheck(instance, sizes, 10.0, 4, options=options, bins=500)
     if picture is not None:

@@ -12,7 +12,8 @@ from msgspec import ValidationError, convert
 
 from bounds.answers import KINDS
 from bounds.views.checked import expect_answer, fields_of
-from bounds.views.panels import Panel, arranged
+from bounds.views.headline import headline, three_digits
+from bounds.views.panels import Bars, Panel, Spans, arranged
 from bounds.views.pictures import as_bytes
 from bounds.views.shown import Table, assumptions_of, view_of
 from theory.errors import InputError
@@ -21,6 +22,8 @@ from theory.files.places import json_text
 TEMPLATE = Path(__file__).with_suffix(".html")
 
 MOST_ROWS = 1000  # rows of a table that are shown; all of them are in the attached answer
+
+SVG_WIDTH = 4.4  # inches of a picture, of which the text can be read where a page is 390 pixels wide
 
 Document = Mapping[str, Any]
 
@@ -66,6 +69,7 @@ def report_page(document: Document, command: str) -> str:
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return page.render(
         title=f"packproof {name}",
+        first=headline(answer),
         sentence=view.sentence(answer),
         pictures=[
             {"svg": _svg(panel, f"p{place}-"), "caption": caption}
@@ -98,16 +102,22 @@ def _schema_of(document: Document, schemas: Sequence[str]) -> str:
 
 
 def _cut(table: Table) -> Table:
-    """Return a table without the rows that are too many for a page; its title says so."""
+    """Return a table in three digits, without the rows that are too many for a page; its title says so."""
+    rounded = [
+        [three_digits(cell) if numeric else cell for cell, numeric in zip(row, table.numeric, strict=True)]
+        for row in table.rows[:MOST_ROWS]
+    ]
     if len(table.rows) <= MOST_ROWS:
-        return table
+        return table._replace(rows=rounded)
     title = f"{table.title} (the first {MOST_ROWS:,} of {len(table.rows):,} rows)"
-    return table._replace(title=title, rows=table.rows[:MOST_ROWS])
+    return table._replace(title=title, rows=rounded)
 
 
 def _svg(panel: Panel, prefix: str) -> str:
     """Return a panel as an SVG element; its identifiers have a prefix of their own, as several are in one page."""
-    text = as_bytes(arranged([panel], ""), "svg").decode()
+    rows = len(panel.bars) if isinstance(panel, Bars) else len(panel.down) if isinstance(panel, Spans) else 6
+    height = 0.9 + 0.3 * min(rows, 24)
+    text = as_bytes(arranged([panel], "", height=height, alone=SVG_WIDTH), "svg", clear=True).decode()
     text = text[text.index("<svg") :]
     return (
         text.replace('id="', f'id="{prefix}').replace('href="#', f'href="#{prefix}').replace("url(#", f"url(#{prefix}")

@@ -130,6 +130,48 @@ def test_each_number_of_the_sentence_is_in_the_answer(name: str, answers: dict[s
         assert any(abs(one - value) <= max(slack, 1e-5 * abs(one)) for one in known) or value == 1.0, shown
 
 
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_a_report_begins_with_a_number_and_a_short_sentence(name: str, answers: dict[str, Any]) -> None:
+    document = answers[name]
+    page = report_page(document, document["made"]["command"])
+    found = re.search(r'<p class="first"><strong>(.*?)</strong>(.*?)</p>', page, re.DOTALL)
+    assert (found is not None) == (name in WITH_NUMBER)
+    if found:
+        number, words = unescape(found[1]), unescape(found[2])
+        assert len(words.split()) <= 25, words
+        assert len(re.sub(r"[\D]", "", number.partition(" to ")[0]).lstrip("0")) <= 4, number
+    for cell in re.findall(r'<td class="number">([^<]*)</td>', page):
+        for decimal in re.findall(r"(?<![\w.,/])\d+\.\d+(?![\w.])", cell):
+            assert len(decimal.replace(".", "").strip("0")) <= 3 or round(float(decimal), 2) in (1.0, 100.0), cell
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>|<h3>([^<]*)</h3>", page)
+    assert not [head for head in heads if re.fullmatch(r"[a-z]+(_[a-z]+)+", "".join(head))], "words, no keys"
+
+
+WITH_NUMBER = {
+    "plan", "solve", "solve, two pools", "worst", "worst by size", "region", "log", "simulate", "simulate a queue",
+    "share", "throughput",
+}  # fmt: skip
+
+
+def test_the_date_of_a_log_is_shown(answers: dict[str, Any]) -> None:
+    for name in ("plan", "log"):
+        page = report_page(answers[name], answers[name]["made"]["command"])
+        assert "The log begins on 2026-05-04 and lasts" in page
+    undated = copy.deepcopy(answers["log"])
+    undated["begins"] = None
+    assert "begins on" not in report_page(undated, undated["made"]["command"])
+
+
+def test_pictures_of_a_report_have_no_background(answers: dict[str, Any]) -> None:
+    """The page's own colour is behind them, so that a dark page has no white blocks."""
+    page = report_page(answers["solve"], answers["solve"]["made"]["command"])
+    (first, *_) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    background = re.search(r'id="p0-patch_1">\s*<path[^>]*style="([^"]*)"', first)
+    assert background is not None
+    assert "fill: none" in background[1] or "opacity: 0" in background[1]
+    assert "servers (share)" in first, "the assignment comes first"
+
+
 @settings(max_examples=15)
 @given(
     st.lists(

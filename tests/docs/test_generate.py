@@ -156,6 +156,26 @@ def test_an_example_has_a_title_and_stays_a_program(name: str) -> None:
     compile(made, name, "exec")
 
 
+def test_six_findings_come_first_in_the_gallery(tmp_path: Path) -> None:
+    """Each has a caption that fits below a picture, and a part of a picture that can be read."""
+    from generate.gallery import CROPS, EXAMPLES, FIRST, Order, crop, titled
+    from PIL import Image
+
+    scripts = sorted((path.name for path in EXAMPLES.glob("*.py")), key=Order(""))
+    assert [name.removesuffix(".py") for name in scripts[:6]] == list(FIRST)
+    assert scripts[6:] == sorted(scripts[6:])
+    for name, (finding, _) in FIRST.items():
+        assert len(finding.split()) <= 14
+        made = titled(EXAMPLES / f"{name}.py", DOCS)
+        assert made.startswith(f'"""\n{finding}\n{"=" * len(finding)}\n')
+        assert f"# sphinx_gallery_thumbnail_path = '{CROPS}/{name}.png'" in made
+        (tmp_path / f"{name}.png").write_bytes((DOCS / f"{name}.png").read_bytes())
+        crop(tmp_path, name)
+        with Image.open(tmp_path / CROPS / f"{name}.png") as part:
+            assert part.width <= 1000, "text of 7 points is 7 pixels at least where 352 pixels are shown"
+            assert part.width / part.height < 2
+
+
 def test_text_is_shown_as_it_is() -> None:
     from generate.text import plain
     from markdown_it import MarkdownIt
