@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # What pytest makes of a test file is kept beside it, also where the environment forbids Python to do so.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# A test that hangs is named, with what each thread does, and ends its worker.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=

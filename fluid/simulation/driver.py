@@ -81,7 +81,7 @@ def run_once(
         raise ArgumentError("policy", f"{policy.name} is not a policy for {scenario.title}")
     streams = arrival_rng, policy_rng, start_rng = [np.random.default_rng(s) for s in sequence(seed).spawn(3)]
     unused = [stream.bit_generator.state for stream in streams]
-    events = inf if python is False else scenario.expected_events
+    events = inf if python is False else scenario.expected_events * scenario.cost_as_python
     setting = scenario.setting()
     state = prepared(policy, setting)
     measures = scenario.measures()

@@ -78,6 +78,11 @@ class Scenario(ABC):
     def expected_events(self) -> float:
         """The arrivals that are expected, twice, as those that are served depart; slots count besides."""
 
+    @property
+    def cost_as_python(self) -> float:
+        """How many times longer than in a small system an event takes as Python."""
+        return 1.0
+
     @abstractmethod
     def setting(self) -> Any:
         """Return what a policy is prepared for."""

@@ -28,6 +28,7 @@ from fluid.simulation.measures import ARRIVAL, KINDS, START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.loop import fill, join, new_lines
 from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.run import COMPILED_FROM
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete
 from fluid.traces import file as trace_file
@@ -290,6 +291,27 @@ def test_digest_of_a_trace(tmp_path: Path) -> None:
     path.write_text("time,duration,size\n0,1,1.4\n")
     with pytest.raises(InputError, match="expected shares of a server"):
         sized_jobs(TraceFile(path))
+
+
+def test_jobs_that_wait_at_first_and_many_servers_decide_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand jobs take minutes as Python where each is looked for on 12,000 servers."""
+    asked = []
+
+    class AskedError(Exception):
+        pass
+
+    def runner(*_: Any, events: float, **__: Any) -> None:
+        asked.append(events)
+        raise AskedError
+
+    monkeypatch.setattr("fluid.simulation.driver.Runner", runner)
+    law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
+    for servers, queue in ((1, 0), (1, 1000), (12_000, 1000)):
+        scenario = SlottedScenario(law, servers, 10, 0, rate=0.5, service=0.1, queue=queue)
+        with pytest.raises(AskedError):
+            run_once(policy("bf-js"), scenario, 1)
+    assert asked[1] - asked[0] == pytest.approx(2000, rel=0.02)
+    assert asked[2] > 100 * asked[1] > COMPILED_FROM
 
 
 @pytest.mark.slow

@@ -141,9 +141,16 @@ class SlottedScenario(Scenario):
 
     @property
     def expected_events(self) -> float:
-        """Slots, and twice the arrivals that are expected."""
+        """Slots, and twice the jobs that are expected and that wait at first."""
         arrivals = self.rate * self.until if self.jobs is None else self.arrivals_until(self.until)
-        return 2.0 * arrivals + self.until
+        waiting = self.queue if isinstance(self.queue, int) else sum(self.queue)
+        waiting += 0 if self.present is None else len(self.present.times)
+        return 2.0 * (arrivals + waiting) + self.until
+
+    @property
+    def cost_as_python(self) -> float:
+        """Policies look at all open servers for a job: at a thousand of them in the time of ten events."""
+        return 1 + self.servers / 100
 
     def group_of(self, job_type: int) -> int:
         """Return the place in `names` under which a size class is measured."""
