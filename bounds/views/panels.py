@@ -376,6 +376,7 @@ def _beside(axes: Axes, chart: Chart) -> list[tuple[str, float, str]]:
         return []
     found.sort(key=lambda one: one[2])
     heights = _apart([y for _, _, y, _ in found], step)
+    heights = [max(y, step * (n + 0.5)) for n, y in enumerate(heights)]  # clear of the numbers below the axes
     return [(name, y, colour) for (name, _, _, colour), y in zip(found, heights, strict=True)]
 
 

@@ -77,7 +77,7 @@ def test_false_bounds_fail_with_an_instance_that_shows_it(case: int, tmp_path: P
 
 @pytest.mark.slow
 def test_the_instance_is_judged_anew_from_its_file(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"found by the search beside the examples \(the example that"):
+    with pytest.raises(AssertionError, match="found by the search beside the examples\n"):
         authors_test(first_fit_decreasing, "3/4", item_lists(), tmp_path)
     (file,) = tmp_path.glob("*.toml")
     items = items_of(read_document(file))

@@ -41,7 +41,7 @@ def test_the_time_ends_whatever_is_being_verified(make: Callable[[], Any]) -> No
     start = time.process_time()
     with contextlib.suppress(checker.Refused, checker.Unreadable), checker.limited(1):
         checker.check(document)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 6
 
 
 def test_the_memory_of_a_document_is_measured() -> None:
