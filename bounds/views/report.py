@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,7 @@ def _schema_of(document: Document, schemas: Sequence[str]) -> str:
 def _cut(table: Table) -> Table:
     """Return a table in three digits, without the rows that are too many for a page; its title says so."""
     rounded = [
-        [three_digits(cell) if numeric else cell for cell, numeric in zip(row, table.numeric, strict=True)]
+        [three_digits(cell) if numeric else cell for cell, numeric in zip_longest(row, table.numeric[: len(row)])]
         for row in table.rows[:MOST_ROWS]
     ]
     if len(table.rows) <= MOST_ROWS:
