@@ -156,7 +156,9 @@ def test_servers_of_two_kinds_are_counted(capsys: pytest.CaptureFixture[str]) ->
         assert abs(one["pools"]["big"] - one["servers"] / 3) < 1, "shares 1 and 2, rounded"
     split = f"{plan['pools']['big']} big, {plan['pools']['small']} small"
     assert plan["sentence"].startswith(f"{plan['servers']} servers ({split}) suffice for this log")
-    assert row["range"] == [min(row["resampled"]), max(row["resampled"])]
+    low, high = row["range"]
+    assert (low, high) == (min(row["resampled"]), max(row["resampled"]))
+    assert f" {low} to {high} (3 logs)" in printed(words, capsys)
 
 
 @pytest.mark.slow

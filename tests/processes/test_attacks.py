@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,23 @@ def test_code_that_runs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("code has run: " in entry for entry in attack_named_code(60, seed=2).wrong)
 
 
-# what is raised in a collector of garbage is swallowed, and told as a warning; the next signal ends the check
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.fixture
+def no_callbacks() -> Iterator[None]:
+    """Collect garbage without the callbacks of hypothesis, which swallow what a signal raises within them."""
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = callbacks
+
+
+@pytest.mark.usefixtures("no_callbacks")
 @pytest.mark.parametrize("make", LARGE, ids=lambda make: make.__name__)
 def test_the_time_ends_whatever_is_being_verified(make: Callable[[], Any]) -> None:
     document = make()
     start = time.process_time()
     with contextlib.suppress(checker.Refused, checker.Unreadable), checker.limited(1):
         checker.check(document)
-    assert time.process_time() - start < 6
+    assert time.process_time() - start < 3
 
 
 def test_the_memory_of_a_document_is_measured() -> None:
