@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.claims import Level, paper_of
 from bounds.results import folder_of
-from bounds.views.panels import Chart, Curve, Panel, above_zero, arranged
+from bounds.views.drawing import arranged
+from bounds.views.panels import Chart, Curve, Panel, above_zero
 from fluid.statistics import Interval
 from theory.doors import imported
 from theory.errors import InputError

@@ -20,7 +20,8 @@ from bounds.answers.claims import ListedResult, Reproduced
 from bounds.answers.record import encode
 from bounds.claims import Level, WithoutData
 from bounds.results.reproduction import Reproduction, about_bands
-from bounds.views.panels import COLUMNS, Panel, arranged
+from bounds.views.drawing import arranged
+from bounds.views.panels import COLUMNS, Panel
 from bounds.views.pictures import as_bytes, styled
 from bounds.views.text import many
 from theory.errors import InputError

@@ -1,7 +1,7 @@
 """What a person or a program sees: one file a subject, with its answer, its text and its picture.
 
 `checked` refuses a file that is no answer; `pictures` is the style of all pictures; `panels` has curves, bars and
-tables as data that are drawn and written as CSV alike.
+tables as data, which `drawing` draws and a CSV holds.
 """
 
 from theory.doors import doors
@@ -14,7 +14,8 @@ __getattr__, __all__ = doors(
         "worst": ("picture_of_sizes", "ratios_on_record"),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),
-        "panels": ("Bars", "Chart", "Curve", "Line", "picture_of_panels"),
+        "drawing": ("picture_of_panels",),
+        "panels": ("Bars", "Chart", "Curve", "Line"),
         "pictures": ("figure", "save", "styled"),
         "region": ("picture_of_region",),
         "scripts": ("arguments",),

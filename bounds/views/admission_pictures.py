@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bounds.views.panels import Bars, picture_of_panels
+from bounds.views.drawing import picture_of_panels
+from bounds.views.panels import Bars
 from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, finish, legend_above, save, styled
 from fluid.admission.law.absorption import exact_moments
 from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief

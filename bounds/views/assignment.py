@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from bounds.answers.assignment import Approximated, Solved, WholeServers
 from bounds.answers.record import Answer, Fields, encode, named
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars, Chart, Curve, Line, Panel, picture_of_panels
+from bounds.views.drawing import picture_of_panels
+from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from bounds.views.pictures import LETTERS, drawn
 from bounds.views.shown import Picture, Table, packed_by_name, tables_of
 from theory.greedy.assignment import GreedyAssignment

@@ -14,7 +14,8 @@ from bounds.answers.fluid import Converged
 from bounds.answers.record import Fields, encode
 from bounds.answers.shared import Number as MeasuredNumber
 from bounds.answers.simulation import Simulated, SimulatedQueue
-from bounds.views.panels import Chart, Curve, above_zero, in_rows
+from bounds.views.drawing import in_rows
+from bounds.views.panels import Chart, Curve, above_zero
 from bounds.views.pictures import drawn, save, styled
 from bounds.views.shown import Picture, Table, number
 from bounds.views.simulation import (

@@ -9,7 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bounds.views.panels import Chart, Curve, Line, above_zero, in_rows
+from bounds.views.drawing import in_rows
+from bounds.views.panels import Chart, Curve, Line, above_zero
 from bounds.views.pictures import save, styled
 from fluid.experiment.forecast import Reference, references
 from fluid.experiment.grid import Grid

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from bounds.answers.record import Answer
-from bounds.views.panels import arranged
+from bounds.views.drawing import arranged
 from bounds.views.pictures import as_bytes
 from bounds.views.shown import Picture, Table, view_of
 from bounds.views.text import short

@@ -18,7 +18,8 @@ from bounds.answers.record import HIDDEN, Answer, Exact, Fields, Head, encode, n
 from bounds.answers.region import FacetRow, RegionAnswer
 from bounds.views.assignment import bounds_of
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars, Chart, Curve, Panel, picture_of_panels
+from bounds.views.drawing import picture_of_panels
+from bounds.views.panels import Bars, Chart, Curve, Panel
 from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many, short

@@ -12,8 +12,9 @@ from msgspec import ValidationError, convert
 
 from bounds.answers import KINDS
 from bounds.views.checked import expect_answer, fields_of
+from bounds.views.drawing import arranged
 from bounds.views.headline import headline, three_digits
-from bounds.views.panels import Bars, Panel, Spans, arranged
+from bounds.views.panels import Bars, Panel, Spans
 from bounds.views.pictures import as_bytes
 from bounds.views.shown import Table, assumptions_of, view_of
 from theory.errors import InputError

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from bounds.answers.sharing import InMotion
-from bounds.views.panels import Bars, Chart, Curve, in_rows
+from bounds.views.drawing import in_rows
+from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
 from bounds.views.text import UNIT_OF_THE_FILE
 from theory.sharing.allocation import Allocation, jain_index

@@ -15,7 +15,8 @@ from bounds.answers.simulation import (
     SimulatedLoss,
     SimulatedQueue,
 )
-from bounds.views.panels import Bars, Chart, Curve, Line, above_zero, draw
+from bounds.views.drawing import draw
+from bounds.views.panels import Bars, Chart, Curve, Line, above_zero
 from bounds.views.pictures import drawn, figure, save, styled
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval

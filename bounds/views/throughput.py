@@ -12,7 +12,8 @@ import numpy as np
 
 from bounds.answers.record import Fields, encode
 from bounds.answers.throughput import ItemBins, ItemKind, Throughput
-from bounds.views.panels import Bars, Chart, Curve, Line, Span, Spans, picture_of_panels
+from bounds.views.drawing import picture_of_panels
+from bounds.views.panels import Bars, Chart, Curve, Line, Span, Spans
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many, short
 from theory.errors import quoted

@@ -15,7 +15,8 @@ from bounds.results.autoscaling import scenarios
 from bounds.results.instances.papers import tight_family, tight_family_additive
 from bounds.results.reproduction import DRAWINGS
 from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares, save
-from bounds.views.panels import Chart, Curve, Panel, arranged
+from bounds.views.drawing import arranged
+from bounds.views.panels import Chart, Curve, Panel
 from examples import monotone_property, server_pools, worst_rewards
 from examples import tight_family as tight_example
 from generate import reproduced

@@ -18,8 +18,9 @@ from bounds.cli import run
 from bounds.results.instances.papers import table_4
 from bounds.results.ps_dsf.motion import section_5_schedule
 from bounds.views.comparison import charts_of
+from bounds.views.drawing import draw
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
-from bounds.views.panels import Chart, Curve, draw
+from bounds.views.panels import Chart, Curve
 from bounds.views.pictures import figure
 from bounds.views.shown import lines_of, view_of
 from fluid.experiment.forecast import references

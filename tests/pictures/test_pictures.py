@@ -17,7 +17,8 @@ from bounds.claims import Level, WithoutData
 from bounds.cli import run
 from bounds.results.reproduction import about_bands, modules, reproductions
 from bounds.results.run import picture
-from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
+from bounds.views.drawing import arranged, draw
+from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, STYLE, figure, styled
 from tests.pictures.looks import HOSTILE, faults, hostile_cluster, hostile_instance, texts_of
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
-from theory.exact.columns import PoolColumn, slots_of, trimmed
+from theory.exact.columns import PoolColumn
 from theory.exact.knapsack.configurations import has_at_most, maximal
 from theory.exact.programs import SilentHighs
 from theory.greedy.offers import Offer, cost_of, working
-from theory.greedy.whole import MILP_COLUMNS, MILP_NODES
+from theory.greedy.whole import MILP_COLUMNS, MILP_NODES, recounted
 from theory.instance import Additive, Configuration, Instance
 
 SHORT = 30
@@ -155,8 +155,4 @@ def cheapest_whole(
     values = highs.getSolution().col_value[3 * pools :]
     if len(values) != len(chosen):
         return None
-    found = [(p, k, Fraction(round(value))) for (p, k), value in zip(chosen, values, strict=True) if value > 0.5]
-    have = slots_of([(k, number) for _, k, number in found], width)
-    if any(slots < amount for slots, amount in zip(have, need, strict=True)):
-        return None
-    return trimmed(found, need)
+    return recounted(chosen, values, need)

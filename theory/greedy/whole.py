@@ -108,8 +108,15 @@ def _searched(
     values = highs.getSolution().col_value
     if len(values) != len(columns) + 1:
         return None
-    chosen = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
-    have = slots_of([(k, number) for _, k, number in chosen], width)
+    return recounted(columns, values[1:], need)
+
+
+def recounted(
+    columns: Sequence[tuple[int, Configuration]], values: Sequence[float], need: Sequence[int]
+) -> list[PoolColumn] | None:
+    """Return the servers that a solver found for configurations, with just the slots needed; None if they lack some."""
+    chosen = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values, strict=True) if value > 0.5]
+    have = slots_of([(k, number) for _, k, number in chosen], len(need))
     if any(slots < amount for slots, amount in zip(have, need, strict=True)):
         return None
     return trimmed(chosen, need)
