@@ -312,6 +312,8 @@ def test_distinct_cells_come_in_the_order_of_their_first_rows(texts: list[str], 
     assert [found[i] if i >= 0 else None for i in codes.tolist()] == [
         text if is_chosen else None for text, is_chosen in zip(stripped, rows, strict=True)
     ]
+    for most in (1, 2, 4):
+        assert columns.cells["x"].first(most) == list(dict.fromkeys(stripped))[:most]
     is_b = columns.cells["x"].where(lambda text: text == "b", rows)
     assert is_b.tolist() == [text == "b" and bool(one) for text, one in zip(stripped, rows, strict=True)]
 
