@@ -134,10 +134,11 @@ class Cells:
         """Return the first distinct cells, at most a number of them."""
         found: dict[str, None] = {}
         for block, places, _ in self.parts(np.ones(len(self), bool)):
-            found |= dict.fromkeys(block.text(i) for i in places[:most].tolist())
-            if len(found) >= most:
-                break
-        return list(found)[:most]
+            for i in places.tolist():
+                found[block.text(i)] = None
+                if len(found) == most:
+                    return list(found)
+        return list(found)
 
     def repeated(self, is_none: Callable[[str], bool]) -> int:
         """Return the number of rows whose cell an earlier row has, but for cells of a kind."""
