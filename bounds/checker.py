@@ -18,10 +18,11 @@ import signal
 import stat
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import wraps
 from itertools import pairwise
 from math import gcd, lcm
 from operator import itemgetter, mul
@@ -35,6 +36,8 @@ SECONDS = 60
 true certificates that are known take about 10."""
 MEMORY = 10**9
 """Bytes of memory for reading and verifying one document."""
+RESERVE = 4 * 2**20
+"""Bytes of it that are free again for what ends the work when the memory is used up."""
 MAX_BYTES = 16 * 2**20
 """Largest certificate that is read: what is parsed takes up to 35 times the memory of its text, here 600 MB."""
 MAX_DIGITS = 4_000
@@ -163,6 +166,22 @@ def limited_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (before, highest))
 
 
+def with_reserve(work: Callable[[S], T]) -> Callable[[S], T]:
+    """Let work hold memory that is set free when there is no more: without any, Python does not end a `with`."""
+
+    @wraps(work)
+    def run(given: S) -> T:
+        reserve = []
+        try:
+            reserve.append(bytes(RESERVE))
+            return work(given)
+        except MemoryError:
+            reserve.clear()
+            raise
+
+    return run
+
+
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +205,7 @@ def read(path: str) -> str:
         raise Unreadable(f"not UTF-8 text (byte {error.start})") from error
 
 
+@with_reserve
 def load(text: str) -> dict[str, Any]:
     """Parse the text of a certificate; keys that stand twice and numbers that are not whole are refused."""
 
@@ -544,6 +564,7 @@ class Stage:
     exhausts: list[str]
 
 
+@with_reserve
 def check(document: dict[str, Any]) -> dict[str, Any]:
     """Verify a certificate and return its claims; `limited` limits its time and memory.
 

@@ -39,6 +39,7 @@ from theory.files.record import Expected, Range, read
 
 POWERS, PRIORITIES = "powers-of-half", "priority-classes"
 """Values of ``types``."""
+FINDING = Expected(f"{POWERS} or {PRIORITIES}")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class TraceTable:
     completed: Annotated[bool, "whether only tasks count that finished at their first attempt"] = False
     types: Annotated[
         Literal["powers-of-half", "priority-classes"] | None,
-        Expected(f"{POWERS} or {PRIORITIES}"),
+        FINDING,
         "how a task finds its type, if not by its name or its demand",
     ] = None
     capacity: Annotated[

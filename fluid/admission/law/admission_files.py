@@ -39,6 +39,7 @@ from theory.numbers import many
 
 MOST_ARRIVALS = 10**9
 """Most arrivals an hour: beyond it, the rates of a chain are too far apart for linear programs in floats."""
+HOURLY = Expected(f"a number greater than 0 and at most {MOST_ARRIVALS:,} an hour")
 
 _INITIAL = '"1 + poisson", a number of cores, or sizes'
 _Gamma = Annotated[Gamma, Expected("a Gamma law { shape = ..., rate = ... }")]
@@ -58,7 +59,7 @@ class ClusterTable:
     arrival_rate: Annotated[
         float,
         Range(0, MOST_ARRIVALS, above=True),
-        Expected(f"a number greater than 0 and at most {MOST_ARRIVALS:,} an hour"),
+        HOURLY,
         "new deployments an hour",
     ]
 

@@ -19,6 +19,8 @@ SECONDS = 10
 """Seconds of processor time that the checker is allowed for a document."""
 LATE = 5.0
 """Seconds that it may take beyond: for its start, and for the one operation on long numbers that nothing interrupts."""
+HANGS = 300
+"""Seconds of the clock after which a process counts as one that does not end."""
 START = 100 * 10**6
 """Bytes of memory that its process has before it reads a document."""
 TRUE = {many_users.__name__, "many_orders", "many_stages"}
@@ -72,7 +74,10 @@ def run_alone(text: str, memory: int = 2 * checker.MEMORY, seconds: int = SECOND
         path.write_text(text)
         alone = [checker.__file__, str(path), "--seconds", str(seconds)]
         command = [sys.executable, "-I", "-S", "-c", MEASURED, str(memory), *alone]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+        except subprocess.TimeoutExpired:
+            return Run(-1, ["it does not end"], float(HANGS), 0)
     *lines, last = done.stderr.splitlines() or ["nothing"]
     try:
         status, took, used = last.split()

@@ -34,7 +34,10 @@ from theory.numbers import total
 from theory.partition import bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
 from theory.sharing.checks import is_ps_dsf
+from theory.sharing.judgement import given, judge_given
 from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.model import Cluster
+from theory.sharing.properties import bottleneck_resource
 
 
 def falsehood(document: Document) -> str:
@@ -99,9 +102,7 @@ def _throughput(table: Document, claims: Document, _: Document) -> str:
 def _allocation(table: Document, claims: Document, evidence: Document) -> str:
     cluster = parse_cluster(table)
     if claims["mechanism"] == "ps-dsf":  # not unique: the allocation itself must be one by the definition
-        rows = [evidence["allocation"][user.name] for user in cluster.users]
-        placed = [[Fraction(row.get(server.name, "0")) for server in cluster.servers] for row in rows]
-        return "" if is_ps_dsf(cluster, placed) else "the allocation is not PS-DSF"
+        return "" if is_ps_dsf(cluster, _placed(cluster, evidence)) else "the allocation is not PS-DSF"
     found = MECHANISMS[claims["mechanism"]](cluster)
     truth = {user.name: total(tasks) for user, tasks in zip(cluster.users, found.tasks, strict=True)}
     return _differing(claims["tasks"], truth)
@@ -146,6 +147,31 @@ def _fair_share(table: Document, claims: Document, evidence: Document) -> str:
     return _differing(claims, {"tasks": tasks, "fair": fair[n], "ratio": tasks / fair[n]})
 
 
+def _placed(cluster: Cluster, evidence: Document) -> list[list[Fraction]]:
+    """Return the tasks of the evidence by user and server."""
+    rows = [evidence["allocation"][user.name] for user in cluster.users]
+    return [[Fraction(row.get(server.name, "0")) for server in cluster.servers] for row in rows]
+
+
+def _fairness(table: Document, claims: Document, evidence: Document) -> str:
+    cluster = parse_cluster(table)
+    judged = judge_given(given(cluster, _placed(cluster, evidence)))
+    totals = {user.name: x for user, x in zip(cluster.users, judged.allocation.totals, strict=True)}
+    wrong = _differing(claims["tasks"], totals) or _differing(claims, {"feasible": judged.feasible})
+    if wrong:
+        return wrong
+    if judged.feasible:
+        common = bottleneck_resource(cluster)
+        if (common is None) != ("bottleneck" not in claims):
+            return "whether a resource is the bottleneck of all users"
+        return _differing(claims["properties"], {name: one.holds for name, one in judged.properties.items()})
+    over = {(one.server, one.resource): 1 + one.part for one in judged.overloads}
+    said = {(s, r): Fraction(part) for s, row in claims.get("over", {}).items() for r, part in row.items()}
+    misplaced = {(one.user, one.server) for one in judged.misplaced}
+    named = {(user, s) for user, servers in claims.get("misplaced", {}).items() for s in servers}
+    return "" if (over, misplaced) == (said, named) else f"over {over}, misplaced {misplaced}"
+
+
 TRUTH: dict[str, Callable[[Document, Document, Document], str]] = {
     "assignment": _assignment,
     "region": _region,
@@ -155,6 +181,7 @@ TRUTH: dict[str, Callable[[Document, Document, Document], str]] = {
     "packing": _packing,
     "rule": _rule,
     "fair-share": _fair_share,
+    "fairness": _fairness,
 }
 
 

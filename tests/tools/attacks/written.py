@@ -18,6 +18,7 @@ from bounds.adversary import refutation, worst_workload
 from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
+    fairness_certificate,
     region_certificate,
     throughput_certificate,
     worst_certificate,
@@ -31,6 +32,7 @@ from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
 from theory.partition import bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
+from theory.sharing.judgement import given, judge_given
 from theory.sharing.mechanisms import MECHANISMS
 
 Document = dict[str, Any]
@@ -98,7 +100,7 @@ def instance_cases(draw: random.Random, most: int, few: int) -> Iterator[Case]:
 
 
 def cluster_cases(draw: random.Random) -> Iterator[Case]:
-    """Yield the certificates of all mechanisms on one random cluster."""
+    """Yield the certificates of all mechanisms on one random cluster, and of allocations that no mechanism made."""
     width, classes = draw.randint(1, 3), draw.randint(1, 5)
     servers: list[Document] = [
         {"name": f"s{i}", "capacity": {f"r{r}": draw.randint(2, 30) for r in range(width)}, "count": draw.randint(1, 3)}
@@ -112,9 +114,13 @@ def cluster_cases(draw: random.Random) -> Iterator[Case]:
         if draw.random() < 0.5:
             user["servers"] = [f"s{i}" for i in sorted(draw.sample(range(classes), draw.randint(1, classes)))]
         users.append(user)
-    given = parse_cluster({"server": servers, "user": users})
+    cluster = parse_cluster({"server": servers, "user": users})
     for name, mechanism in MECHANISMS.items():
-        yield name, lambda mechanism=mechanism: allocation_certificate(given, mechanism(given))  # type: ignore[misc]
+        yield name, lambda mechanism=mechanism: allocation_certificate(cluster, mechanism(cluster))  # type: ignore[misc]
+    fair = MECHANISMS["tsf"](cluster).tasks
+    for name, least, most in (("a fair one", 1, 1), ("tasks that fit", 0, 1), ("tasks beyond capacity", 0, 3)):
+        tasks = [[x * Fraction(draw.randint(6 * least, 6 * most), 6) for x in row] for row in fair]
+        yield name, lambda tasks=tasks: fairness_certificate(judge_given(given(cluster, tasks)))  # type: ignore[misc]
 
 
 def law_cases(draw: random.Random) -> Iterator[Case]:
