@@ -3,7 +3,7 @@
 ``--out FILE`` stores them as JSON with date, machine and versions; ``--compare FILE`` shows how they have changed;
 ``--only WORDS`` takes those whose names hold the words. The modules beside this one go further, each on one subject:
 ``python -m benchmarks.greedy``, ``.region``, ``.throughput``, ``.sharing``, ``.simulate``, ``.queues``, ``.slots``,
-``.fluid``, ``.convergence`` and ``.attack``.
+``.fluid``, ``.convergence``, ``.attack`` and, for what compilation costs, ``.starts``.
 """
 
 from __future__ import annotations

@@ -167,30 +167,30 @@ def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     return cpu(lambda: MECHANISMS[mechanism](instance), runs)
 
 
-def loss(policy: str, servers: int) -> float:
-    """Measure events of a loss system of the four VM types."""
+def loss(policy: str, servers: int) -> Callable[[], Any]:
+    """Return a run of a loss system of the four VM types."""
     from fluid.simulation.driver import run_once
     from fluid.simulation.loss.model import LossScenario
     from fluid.simulation.policy_names import policy as named
     from theory.files.instances import read_instance
 
     scenario = LossScenario(read_instance(FOUR_TYPES), servers, 2e5 / servers, 1e4 / servers)
-    return _rate(lambda: run_once(named(policy), scenario, 1))
+    return lambda: run_once(named(policy), scenario, 1)
 
 
-def queue(policy: str) -> float:
-    """Measure events of a queue before 200 servers, Table 1 of the non-preemptive paper at intensity 0.89."""
+def queue(policy: str) -> Callable[[], Any]:
+    """Return a run of a queue before 200 servers, Table 1 of the non-preemptive paper at intensity 0.89."""
     from bounds.results.nonpreemptive.settings import table_1
     from fluid.simulation.driver import run_once
     from fluid.simulation.policy_names import policy as named
     from fluid.simulation.queue.model import QueueScenario
 
     scenario = QueueScenario(table_1(Fraction(89, 100)), 200, 2e3, 2e2)
-    return _rate(lambda: run_once(named(policy), scenario, 1))
+    return lambda: run_once(named(policy), scenario, 1)
 
 
-def slotted(policy: str) -> float:
-    """Measure events of a queue in slots: 100 servers, sizes uniform on [0.1, 0.9], at nine tenths of the load."""
+def slotted(policy: str) -> Callable[[], Any]:
+    """Return a run of a queue in slots: 100 servers, sizes uniform on [0.1, 0.9], at nine tenths of the load."""
     from fluid.simulation.driver import run_once
     from fluid.simulation.policy_names import policy as named
     from fluid.simulation.slotted.model import SlottedScenario
@@ -198,10 +198,11 @@ def slotted(policy: str) -> float:
 
     law = uniform(Fraction(1, 10), Fraction(9, 10))
     scenario = SlottedScenario(law, 100, 100_000, 10_000, rate=0.9 * 100 * 0.01 / law.mean, service=0.01)
-    return _rate(lambda: run_once(named(policy), scenario, 1))
+    return lambda: run_once(named(policy), scenario, 1)
 
 
-def _rate(action: Callable[[], Any]) -> float:
+def rate(action: Callable[[], Any]) -> float:
+    """Measure events of a run."""
     events = action().events
     return float(events / cpu(action, 3))
 
@@ -263,13 +264,15 @@ FIGURES = (
         lambda: sharing("ps-dsf-tdm", 1000, 100),
         ("cvxpy with Clarabel, floats", lambda: sharing("clarabel", 1000, 100)),
     ),
-    Figure("first-fit, 100 servers", "/s", lambda: loss("first-fit", 100), ("a heap in Python", event_list_in_python)),
-    Figure("dra, 1,000 servers", "/s", lambda: loss("dra", 1000)),
-    Figure("dra, 100,000 servers", "/s", lambda: loss("dra", 100_000)),
-    Figure("nonpreemptive, 200 servers", "/s", lambda: queue("nonpreemptive")),
-    Figure("max-weight-local, 200 servers", "/s", lambda: queue("max-weight-local")),
-    Figure("bf-js in slots, 100 servers", "/s", lambda: slotted("bf-js")),
-    Figure("vqs-bf in slots, 100 servers", "/s", lambda: slotted("vqs-bf")),
+    Figure(
+        "first-fit, 100 servers", "/s", lambda: rate(loss("first-fit", 100)), ("a heap in Python", event_list_in_python)
+    ),
+    Figure("dra, 1,000 servers", "/s", lambda: rate(loss("dra", 1000))),
+    Figure("dra, 100,000 servers", "/s", lambda: rate(loss("dra", 100_000))),
+    Figure("nonpreemptive, 200 servers", "/s", lambda: rate(queue("nonpreemptive"))),
+    Figure("max-weight-local, 200 servers", "/s", lambda: rate(queue("max-weight-local"))),
+    Figure("bf-js in slots, 100 servers", "/s", lambda: rate(slotted("bf-js"))),
+    Figure("vqs-bf in slots, 100 servers", "/s", lambda: rate(slotted("vqs-bf"))),
     Figure("fluid path, four VM types", "s", fluid),
     Figure("checker, all recorded certificates", "s", checker),
     Figure("verify, all claims", "s", verify),
