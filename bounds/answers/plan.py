@@ -19,7 +19,7 @@ class PlanAnswer(CommandAnswer):
     check` verifies `certificate`. `pools` splits servers over several pools by their shares (null: there is one
     pool, or no answer). `rounding` says what the rounding of demands to types costs (null: there was none).
     `cost`, where servers have prices, is what the log costs; what else the answer says is about the proportions of its
-    cheapest mix.
+    cheapest mix. `over_time` has what the policy of the answer does in equal periods (empty: there is no answer).
     """
 
     sentence: Annotated[str, HIDDEN]
@@ -35,6 +35,7 @@ class PlanAnswer(CommandAnswer):
     carries: Annotated[ServersBetween, Head("servers that carry the mean workload (certified)")]
     peak: Annotated[PlanPeak, Head("servers that hold the fullest instant, if VMs may be moved (exact)")]
     policies: Annotated[list[PlanPolicy], HIDDEN]
+    over_time: Annotated[list[PlanPeriod], HIDDEN]
     greedy: Annotated[PlanGreedy, Head("greedy reservation, which fills servers with the VMs of the greatest reward")]
     rounding: Annotated[
         PlanRounding | None, Head("demands rounded up to types, and what that costs (certified bounds)")
@@ -139,6 +140,21 @@ class PlanPolicy(Answer):
     one_less: float | None
     resampled: list[int | None]
     range: list[int] | None
+
+
+class PlanPeriod(Answer):
+    """A period of the log under the policy of the answer: simulated, from `begins` to `ends`.
+
+    Of the VMs that came in it, `refused` found no server with room (null where VMs wait); `waiting` is the mean number
+    that wait, and `in_use` the mean share of each resource of all servers.
+    """
+
+    begins: float
+    ends: float
+    arrivals: int
+    refused: int | None
+    waiting: float
+    in_use: dict[str, float]
 
 
 class PlanGreedy(Answer):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from heapq import nlargest
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanTooLarge
+from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPeriod, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
-from bounds.views.panels import Bars, Chart, Curve
+from bounds.views.panels import Bars, Chart, Curve, Line
 from bounds.views.pictures import drawn
 from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_picture, cost_tables, mix_in_words
 from bounds.views.shown import Picture, Table, tables_of
@@ -90,6 +92,7 @@ def plan_answer(
         by_day=log.profile(7 * DAY, 7),
         carries=plan.carries,
         peak=Fields(peak, at=seconds(peak.at), jobs=named(log.instance.types, peak.jobs)),
+        over_time=_periods(plan),
         policies=[Fields(row.need, pools=_pools(log.instance, row.need), **_resampled(row)) for row in plan.policies],
         greedy=Fields(
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
@@ -123,6 +126,25 @@ def _rows_by_type(plan: Plan) -> list[Fields]:
             )
         )
     return rows
+
+
+def _periods(plan: Plan) -> list[dict[str, Any]]:
+    """Return what the policy of the plan does in each period."""
+    periods = plan.over_time
+    if periods is None:
+        return []
+    refuses = plan.trials.target.accept is not None
+    return [
+        {
+            "begins": float(begins),
+            "ends": float(ends),
+            "arrivals": int(periods.arrivals[i]),
+            "refused": int(periods.arrivals[i] - periods.starts[i]) if refuses else None,
+            "waiting": float(periods.waiting[i]),
+            "in_use": {name: float(shares[i]) for name, shares in periods.in_use.items()},
+        }
+        for i, (begins, ends) in enumerate(pairwise(periods.edges))
+    ]
 
 
 def seconds(ticks: float) -> float:
@@ -278,7 +300,8 @@ def tables(answer: PlanAnswer) -> list[Table]:
     means = f"means after the warm-up of {lasting(log.warmup)}" if log.warmup else "means over the log"
     others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
     costs = cost_tables(answer, partial(attained_words, share=is_share)) if answer.cost else []
-    parts = [numbers._replace(rows=rows, numeric=[False, False]), *costs, _policies(answer, share=is_share), *others]
+    policies = [_policies(answer, share=is_share), *_worst_periods(answer)]
+    parts = [numbers._replace(rows=rows, numeric=[False, False]), *costs, *policies, *others]
     if answer.growth:
         parts.append(_growth(answer, share=is_share))
     if log.notes:
@@ -315,6 +338,38 @@ def _policies(answer: PlanAnswer, *, share: bool) -> Table:
     head = ["policy", "servers", "attained", "on one less", "on resampled logs"]
     title = "in the proportions of the cheapest mix (simulated)" if answer.cost else "policies (simulated)"
     return Table(title, head, rows, [False] * len(head))
+
+
+WORST_PERIODS = 5
+"""Most periods that are listed: those in which the most VMs are refused, or wait."""
+
+
+def _worst_periods(answer: PlanAnswer) -> list[Table]:
+    """Return when VMs are refused, or wait, and what is in use then; nothing where that never happens."""
+    refuses = answer.target.kind == "accepted"
+
+    def trouble(one: PlanPeriod) -> float:
+        return one.waiting if one.refused is None else one.refused
+
+    worst = [one for one in nlargest(WORST_PERIODS, answer.over_time, key=trouble) if trouble(one) > 0]
+    if not worst:
+        return []
+    names = list(worst[0].in_use)
+    rows = [
+        [
+            moment(answer.log.begins, one.begins),
+            lasting(one.ends - one.begins),
+            f"{one.arrivals:,}",
+            f"{one.waiting:,.4g}" if one.refused is None else f"{one.refused:,}",
+            *(f"{one.in_use[name]:.1%}" for name in names),
+        ]
+        for one in sorted(worst, key=lambda one: one.begins)
+    ]
+    what = "refused" if refuses else "waiting, mean"
+    head = ["from", "for", "VMs that came", what, *(f"{name} in use" for name in names)]
+    number = [False, False] + [True] * (2 + len(names))
+    title = f"when most VMs {'are refused' if refuses else 'wait'}, under {answer.policy} (simulated)"
+    return [Table(title, head, rows, number)]
 
 
 def _growth(answer: PlanAnswer, *, share: bool) -> Table:
@@ -365,10 +420,34 @@ def pictures(answer: PlanAnswer) -> list[Picture]:
         Bars("servers", [drawn(name) for name in ends], parts),
     )
     costs = [cost_picture(answer)] if answer.cost else []
-    return [*costs, bounds, *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
+    return [*costs, bounds, *_use(answer), *_profiles(answer), _by_type(answer), *_as_it_grows(answer)]
 
 
-def _over_time(answer: PlanAnswer) -> list[Picture]:
+def _use(answer: PlanAnswer) -> list[Picture]:
+    """Return what is in use of all servers over the log, and when VMs are refused or wait."""
+    if not answer.over_time:
+        return []
+    span = answer.over_time[-1].ends
+    unit, length = ("days", 24 * HOUR) if span >= 48 * HOUR else ("hours", HOUR) if span >= HOUR else ("seconds", 1.0)
+    middle = [(one.begins + one.ends) / 2 / length for one in answer.over_time]
+    when = f"time from the beginning of the log ({unit})"
+    on = f"{many(answer.servers or 0, 'server')} under {answer.policy}"
+    shares = [
+        Curve(drawn(name), middle, [100 * one.in_use[name] for one in answer.over_time], look="plain")
+        for name in answer.over_time[0].in_use
+    ]
+    in_use = Chart(when, "in use (% of all servers)", shares, [Line("capacity", 100.0)], ylim=(0.0, 105.0))
+    if answer.target.kind == "accepted":
+        trouble = [100 * (one.refused or 0) / max(one.arrivals, 1) for one in answer.over_time]
+        what, label = "VMs refused, of those that came", "refused (% of the VMs that came)"
+    else:
+        trouble, what, label = [one.waiting for one in answer.over_time], "VMs that wait, on average", "VMs that wait"
+    pictures = [Picture(f"What is in use of {on}, over the log.", in_use)] if shares else []
+    curve = Curve("", middle, trouble, look="plain")
+    return [*pictures, Picture(f"{what}, over the log, on {on}.", Chart(when, label, [curve], ylim=(0.0, None)))]
+
+
+def _profiles(answer: PlanAnswer) -> list[Picture]:
     dated = answer.log.begins is not None
     hours, days = ("UTC", "Monday is 1") if dated else ("from the beginning of the log",) * 2
     every = ((answer.by_hour, f"hour of the day ({hours})", 0), (answer.by_day, f"day of the week ({days})", 1))

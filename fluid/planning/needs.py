@@ -184,7 +184,7 @@ class Trials:
         """Run each policy on a log and a number of servers; return the shares of jobs accepted, or their mean waits."""
         pairs: list[tuple[Policy, Scenario]] = []
         for policy, log, servers in asked:
-            pairs.append((policy, _scenario(policy, log, servers)))
+            pairs.append((policy, scenario_of(policy, log, servers)))
             self.say(f"{policy.name} on {many(servers, 'server')}")
         runs = simulate_each(pairs, seed=self.seed, engine=self.engine, store=self.store)
         return [self._value(*one, run) for one, run in zip(asked, runs, strict=True)]
@@ -196,13 +196,13 @@ class Trials:
         longer = 0
         while run.measures.starts.sum() < run.measures.arrivals.sum() and longer < LONGEST:
             longer += 1
-            pair = policy, _scenario(policy, log, servers, longer)
+            pair = policy, scenario_of(policy, log, servers, longer)
             (run,) = simulate_each([pair], seed=self.seed, engine=self.engine, store=self.store)
         return _mean_wait(run)
 
 
-def _scenario(policy: Policy, log: PlannedLog, servers: int, longer: int = 0) -> Scenario:
-    """Return the scenario of a log, measured in one span of time; queues may go on after it, each step twice as long.
+def scenario_of(policy: Policy, log: PlannedLog, servers: int, longer: int = 0, bins: int = 1) -> Scenario:
+    """Return the scenario of a log, measured in equal spans; queues may go on after it, each step twice as long.
 
     The first step is as long as the log or its longest job.
     """
@@ -211,7 +211,7 @@ def _scenario(policy: Policy, log: PlannedLog, servers: int, longer: int = 0) ->
     more = max(log.until, float(log.jobs.durations.max())) * (2**longer - 1)
     until, warmup = (float(in_units(time, TICK)) for time in (log.until + more, log.warmup))
     model = LossScenario if policy.model == "loss" else QueueScenario
-    return model(instance, servers, until, warmup, jobs=log.jobs, bins=1, tick=TICK)
+    return model(instance, servers, until, warmup, jobs=log.jobs, bins=bins, tick=TICK)
 
 
 def _accepted(run: Run) -> Fraction:

@@ -14,6 +14,7 @@ import numpy as np
 
 from fluid.planning.log import PlannedLog, grown, resampled
 from fluid.planning.needs import FINEST, Need, Peak, Search, Trials, least_for, least_for_each, peak_servers
+from fluid.planning.over_time import OverTime, over_time
 from fluid.simulation.policy_interface import Policy
 from theory.errors import ArgumentError, TooLargeError
 from theory.greedy.servers import LeastServers, least_servers
@@ -78,6 +79,8 @@ class Plan:
     headroom : tuple of Fraction or None
         How many more VMs of each type, alone, `best` has room for on average if VMs are packed as well as possible.
     growth : tuple of Growth
+    over_time : OverTime or None
+        What `best` does in each period of the log.
     left_out : tuple of str
         What was not computed, because the time was over or the log is long.
     not_run : tuple of str
@@ -92,6 +95,7 @@ class Plan:
     best: Need | None
     headroom: tuple[Fraction, ...] | None
     growth: tuple[Growth, ...]
+    over_time: OverTime | None
     left_out: tuple[str, ...]
     not_run: tuple[str, ...] = ()
 
@@ -152,11 +156,12 @@ def make_plan(
         for need, policy in met
         for r, other in enumerate(others, 1)
     ]
-    headroom = None
+    headroom, periods = None, None
     if best is not None and chosen is not None and best.servers is not None:
         servers = best.servers
         free = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)])).headroom()
         headroom = None if free is None else tuple(x * servers for x in free)
+        periods = over_time(chosen, log, servers, trials)
         for g in GROWTH if effort.grows(arrivals) else ():
             more = grown(log, g, np.random.default_rng([trials.seed, 1000]))
             searches.append(Search(chosen, more, ceil(servers * (1 + g)), f"growth of {g:.0%}"))
@@ -177,7 +182,9 @@ def make_plan(
         jobs = [x * Fraction(str(1 + g)) for x in mean_jobs(log)]
         growth.append(Growth(g, least_servers(log.instance, jobs), larger))
     quiet = replace(trials, progress=None, store=None, engine="local")
-    return Plan(log, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), tuple(left_out), not_run)
+    return Plan(
+        log, quiet, carries, peak, tuple(rows), best, headroom, tuple(growth), periods, tuple(left_out), not_run
+    )
 
 
 def _left_out(effort: Effort, arrivals: int) -> list[str]:
