@@ -22,7 +22,8 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
     -----
     Tasks that do not fit: their loads beyond capacity, as parts of it, the servers where they may not run, and the
     users with more than they want. Tasks that fit: the five properties. The checker computes the sharing incentive and
-    envy itself. Pareto optimality has prices, or a better allocation; bottleneck fairness the fair allocation, with its stages.
+    envy itself. Pareto optimality has prices, or a better allocation; bottleneck fairness the fair allocation, with its
+    stages.
 
     Examples
     --------

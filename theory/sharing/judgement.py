@@ -166,7 +166,8 @@ def judge_given(allocation: Allocation, tolerance: Fraction = Fraction(0)) -> Ju
     Fraction(1, 1)
     """
     over, misplaced, unwanted = overloads(allocation), misplaced_tasks(allocation), unwanted_tasks(allocation)
-    feasible = not misplaced and max((0, *(one.part for one in over), *(one.part for one in unwanted))) <= tolerance
+    beyond = [*(one.part for one in over), *(one.part for one in unwanted)]
+    feasible = not misplaced and all(part <= tolerance for part in beyond)
     if not feasible:
         unfit = over or misplaced
         reason = {"note": "the tasks do not fit the servers of the cluster" if unfit else "some tasks are not wanted"}

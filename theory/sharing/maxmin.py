@@ -108,8 +108,8 @@ def load_program(
 ) -> tuple[LinearProgram, list[tuple[int, int]]]:
     """Return the program of feasible tasks x_{n,i} / scale_n, each worth `gain`, and the pairs (n, i) of its columns.
 
-    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least `least`, and with
-    `caps` at most the tasks that it wants.
+    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least `least`, and
+    with `caps` at most the tasks that it wants.
     """
     width = table.width
     load_rows = len(table.shares[0]) * width

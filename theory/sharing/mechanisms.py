@@ -95,7 +95,7 @@ class Mechanism:
     properties: frozenset[str] = frozenset()
 
     def __call__(self, cluster: Cluster) -> Allocation:
-        """Divide a cluster; InputError for one that is too large for the mechanism, or has caps that it does not take."""
+        """Divide a cluster; InputError for one that is too large, or has caps that it does not take."""
         self.refuse_unsuited(cluster)
         return self.allocate(cluster)
 
@@ -104,7 +104,7 @@ class Mechanism:
         return ignored_as_one(cluster) if self.pools_servers else ()
 
     def refuse_unsuited(self, cluster: Cluster) -> None:
-        """Refuse, by an InputError, caps that it does not take, and more than ``most_pairs`` pairs of user and class."""
+        """Refuse, by an InputError, caps that it does not take, and more than ``most_pairs`` pairs."""
         if not self.takes_caps:
             cluster.refuse_caps(f"shares by {self.name}")
         if self.most_pairs is not None:
