@@ -16,7 +16,10 @@ from bounds.results.instances.drawn import random_cluster
 from fluid.limits.sharing import Schedule, run_schedule
 from tests.reference.capped_shares import drf_in_steps, levels_by_programs, loads
 from theory.errors import InputError
+from theory.exact.programs import LinearProgram
+from theory.exact.programs.linear import Vertex
 from theory.files.clusters import cluster_document, parse_cluster
+from theory.sharing import maxmin
 from theory.sharing.allocation import whole_tasks
 from theory.sharing.checks import infeasibility
 from theory.sharing.judgement import distance, given, judge_given
@@ -121,6 +124,19 @@ def test_a_user_that_is_two_equal_ones(name: str) -> None:
         one, other, *others = MECHANISMS[name](replace(instance, users=(*halves, *rest))).totals
         assert (one + other, *others) == MECHANISMS[name](instance).totals
         assert one == other
+
+
+def test_a_vertex_beyond_a_cap_is_cut_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs bound tasks from below, so an optimal vertex may give the first user all that is free."""
+
+    class Generous(LinearProgram):
+        def solve(self) -> Vertex:
+            vertex = super().solve()
+            _, *others, level = vertex.primal
+            return replace(vertex, primal=(1 - sum(others), *others, level))
+
+    monkeypatch.setattr(maxmin, "LinearProgram", Generous)
+    assert MECHANISMS["tsf"](cluster([[4]], [[1], [1]], most_tasks=[1, 2])).totals == (1, 2)
 
 
 # ---- properties ------------------------------------------------------------------------------------------------------
