@@ -925,6 +925,17 @@ class Share:
     """Tasks that a user could run alone on a server if it could be placed anywhere."""
     dominant: list[Fraction]
     """Largest part of the whole cluster's resources that one task takes."""
+    most: list[Fraction | None]
+    """Tasks that a user wants; None for any number."""
+
+    def wanted(self, n: int, tasks: Fraction) -> Fraction:
+        """Return the part of a number of tasks that a user wants."""
+        most = self.most[n]
+        return tasks if most is None else min(tasks, most)
+
+    def at_cap(self, totals: list[Fraction]) -> set[int]:
+        """Return the users that have all the tasks that they want."""
+        return {n for n, tasks in enumerate(totals) if tasks == self.most[n]}
 
 
 def amounts(value: Any, where: str) -> dict[str, Fraction]:
@@ -972,11 +983,11 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         share_model(instance, pooled=False)  # a cluster that makes no sense makes none as one server
     tables, people = fields(instance, "instance", "server", "user")
     cluster = cluster_of(tables, pooled=pooled)
-    result = Share([], list(cluster.one), [], [], [], [])
+    result = Share([], list(cluster.one), [], [], [], [], [])
     known: set[str] = set()
     for table in items(people, "instance.user"):
-        name, demand, weight, allowed, own = fields(
-            table, "a user", "name", "demand", "weight", optional=["servers", "effective"]
+        name, demand, weight, allowed, own, cap = fields(
+            table, "a user", "name", "demand", "weight", optional=["servers", "effective", "most_tasks"]
         )
         require(name_of(name, "a user's name") not in known, "user names stand twice")
         known.add(name)
@@ -996,6 +1007,8 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         require(any(part is not None for part in placeable), "a user fits no server")
         result.users.append(name)
         result.weights.append(phi)
+        result.most.append(None if cap is None else rational(cap, "a user's most_tasks", least=0))
+        require(result.most[-1] != 0, "a user wants no task")
         result.part.append(placeable)
         result.alone.append([1 / max(part.values()) if part else Fraction(0) for part in parts])
         total_of = cluster.everything
@@ -1032,6 +1045,9 @@ def _part(
 LEVELLED = ("c-drfh", "cdrf", "tsf")
 """Mechanisms that are max-min fair in one number a user, and carry prices."""
 
+TAKE_CAPS = ("drf", "c-drfh", "tsf")
+"""Mechanisms that are defined for users that want no more than a number of tasks."""
+
 Parts = list[list[dict[str, Fraction] | None]]
 
 
@@ -1048,6 +1064,8 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     require(claimed == totals, "the claimed tasks are not those of the allocation")
     by_level = mechanism in LEVELLED
     require((stages is not None) == by_level, "prices belong to the mechanisms that are max-min fair in one number")
+    require_wanted(m, totals)
+    require(mechanism in TAKE_CAPS or not any(m.most), "the mechanism is not defined for users with caps")
     part: Parts = [
         [p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part
     ]
@@ -1090,6 +1108,11 @@ def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
     return x
 
 
+def require_wanted(m: Share, totals: list[Fraction]) -> None:
+    """Require that nobody has more tasks than it wants."""
+    require(all(m.wanted(n, tasks) == tasks for n, tasks in enumerate(totals)), "a user has more tasks than it wants")
+
+
 def feasible_load(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]:
     """Return the part of each resource of a server that is used; tasks that may not run, or do not fit, are refused."""
     require(all(row[i] is not None or not y[i] for row, y in pairs(part, x)), "a task may not run there")
@@ -1112,13 +1135,16 @@ def require_bottlenecks(
 ) -> None:
     """Require a bottleneck of every user at a server: Theorem 1; Theorem 2 is the same with the one resource time.
 
-    A bottleneck is a resource that is used up, of which nobody with tasks on the server has a greater share.
+    A bottleneck is a resource that is used up, of which nobody with tasks on the server has a greater share. Users at
+    their caps, which only DRF has here, on its one server, need none: the cap is what keeps them from more.
     """
     here = [(n, p) for n, row in enumerate(part) if (p := row[i]) is not None]
     level = {n: totals[n] * max(p.values()) / m.weights[n] for n, p in here}
     top = {r: max(level[n] for n, p in here if x[n][i] and r in p) for r, used in load_.items() if used == 1}
+    full = m.at_cap(totals)
     for n, p in here:
-        require(any(r in p and level[n] >= top[r] for r in top), "a user has no bottleneck at a server")
+        stopped = n in full or any(r in p and level[n] >= top[r] for r in top)
+        require(stopped, "a user has no bottleneck at a server")
 
 
 def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:
@@ -1134,9 +1160,10 @@ def require_levels(m: Share, part: Parts, totals: list[Fraction], height: list[F
 
     What is feasible costs at most 1 at the prices of a stage, all resources; the tasks of its users, none of which is
     worth more than it costs, are worth 1 already. So none of these users gains unless another of them, who is at or
-    below the level, loses. That is so by each stage alone, whatever the others say: levels may be equal.
+    below the level, loses. That is so by each stage alone, whatever the others say: levels may be equal. Of users at
+    their caps nothing is to be proved.
     """
-    reached, proved = Fraction(-1), set[int]()
+    reached, proved = Fraction(-1), m.at_cap(totals)
     for stage in stages:
         q = stage_values(m, part, stage)
         require(add_up(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
@@ -1251,6 +1278,8 @@ def check_fair_share(instance: Any, evidence: Any, claims: Any) -> None:
         feasible_load(m.part, x, i)
         feasible_load(m.part, y, i)
     has, due = ([add_up(tasks for tasks in row if tasks) for row in rows] for rows in (x, y))
+    require_wanted(m, has)
+    require_wanted(m, due)
     # the amounts of the resource that the users hold, by weight, are max-min fair
     level = [tasks * d / w for tasks, d, w in zip(due, need, m.weights, strict=True)]
     require_levels(m, m.part, due, level, items(stages, "evidence.stages"))
@@ -1270,27 +1299,31 @@ PROPERTIES = (
 
 def check_fairness(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify whether tasks fit a cluster, and of those that do, which properties hold."""
-    tasks, feasible, *unfit = fields(claims, "claims", "tasks", "feasible", optional=["over", "misplaced", *CLAIMED])
+    tasks, feasible, *unfit = fields(
+        claims, "claims", "tasks", "feasible", optional=["over", "misplaced", "unwanted", *CLAIMED]
+    )
     m = share_model(instance, pooled=False)
     placed_, *proofs = fields(evidence, "evidence", "allocation", optional=["prices", "better", "fair"])
     x = placed_tasks(m, placed_)
     totals = [add_up(tasks for tasks in row if tasks) for row in x]
     claimed = [rational(value, "claims.tasks") for value in fields(tasks, "claims.tasks", *m.users)]
     require(claimed == totals, "the claimed tasks are not those of the allocation")
-    over, misplaced, properties, resource = unfit
+    over, misplaced, unwanted, properties, resource = unfit
     if feasible is not True:
         require(feasible is False, "it is not said whether the tasks fit")
         require(all(one is None for one in (*proofs, properties, resource)), "properties are of tasks that fit")
-        require_unfit(m, x, over, misplaced)
+        require_unfit(m, x, over, misplaced, unwanted)
         return
     require(over is None and misplaced is None, "tasks that fit are on no wrong server")
+    require(unwanted is None, "tasks that fit are wanted")
+    require_wanted(m, totals)
     for i in range(len(m.servers)):
         feasible_load(m.part, x, i)
     found = fields(properties, "claims.properties", *PROPERTIES)
     require(all(holds is True or holds is False for holds in found), "it is not said whether a property holds")
     bottleneck, envy_free, pareto, incentive, single = found
     alone = [add_up(a for a, part in pairs(*rows) if part is not None) for rows in pairs(m.alone, m.part)]
-    owned = [w / add_up(m.weights) * most for w, most in pairs(m.weights, alone)]
+    owned = [m.wanted(n, w / add_up(m.weights) * most) for n, (w, most) in enumerate(pairs(m.weights, alone))]
     require(incentive == all(has >= due for has, due in pairs(totals, owned)), "the sharing incentive is not right")
     require(envy_free != any_envy(m, x, totals), "envy-freeness is not right")
     prices, better, fair = proofs
@@ -1306,9 +1339,17 @@ CLAIMED = ("properties", "bottleneck")
 """What is claimed of tasks that fit: the properties, and the resource that is dominant for all, if there is one."""
 
 
-def require_unfit(m: Share, x: list[list[Fraction]], over: Any, misplaced: Any) -> None:
-    """Require all loads beyond capacity, as parts of it, and all servers where tasks may not run; some of either."""
-    require(over is not None or misplaced is not None, "nothing shows that the tasks do not fit")
+def require_unfit(m: Share, x: list[list[Fraction]], over: Any, misplaced: Any, unwanted: Any) -> None:
+    """Require all loads beyond capacity, as parts of it, all servers where tasks may not run, and all unwanted tasks.
+
+    At least one of the three.
+    """
+    shown = any(one is not None for one in (over, misplaced, unwanted))
+    require(shown, "nothing shows that the tasks do not fit")
+    require(unwanted is None or bool(unwanted), "claims.unwanted is empty")
+    has = [add_up(tasks for tasks in row if tasks) for row in x]
+    many = [user for n, (user, tasks) in enumerate(pairs(m.users, has)) if m.wanted(n, tasks) != tasks]
+    require((unwanted or []) == many, "the users with more tasks than they want are not right")
     loads = [load_of(m.part, x, i) for i in range(len(m.servers))]
     beyond = {s: {r: u for r, u in load_.items() if u > 1} for s, load_ in pairs(m.servers, loads)}
     require(over is None or (isinstance(over, dict) and bool(over)), "claims.over is no table")
@@ -1332,15 +1373,22 @@ def any_envy(m: Share, x: list[list[Fraction]], totals: list[Fraction]) -> bool:
                 mine, theirs = m.part[n][i], m.part[p][i]
                 if tasks and mine is not None and theirs is not None:
                     value += tasks * min(theirs.get(r, Fraction(0)) / need for r, need in mine.items())
-            if value * m.weights[n] / m.weights[p] > has:
+            if m.wanted(n, value * m.weights[n] / m.weights[p]) > has:
                 return True
     return False
 
 
 def require_efficient(m: Share, totals: list[Fraction], stage: Any) -> None:
-    """Require prices by which nobody can have more unless another has less: all are worth something, together all."""
+    """Require prices by which nobody can have more unless another has less: all are worth something, together all.
+
+    The tasks of users at their caps may be worth nothing.
+    """
+    full = m.at_cap(totals)
+    if len(full) == len(m.users):
+        require(stage == {}, "users who want no more need no prices")
+        return
     q = stage_values(m, m.part, stage)
-    require(len(q) == len(m.users), "a user's tasks are worth nothing")
+    require(q.keys() | full == set(range(len(m.users))), "a user's tasks are worth nothing")
     require(add_up(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
 
 
@@ -1350,6 +1398,7 @@ def require_better(m: Share, totals: list[Fraction], value: Any) -> None:
     for i in range(len(m.servers)):
         feasible_load(m.part, y, i)
     others = [add_up(tasks for tasks in row if tasks) for row in y]
+    require_wanted(m, others)
     require(all(new >= old for new, old in pairs(others, totals)), "somebody has less in the better allocation")
     require(others != totals, "nobody has more in the better allocation")
 
@@ -1370,6 +1419,7 @@ def fair_in(m: Share, instance: Any, totals: list[Fraction], resource: Any, fair
     for i in range(len(m.servers)):
         feasible_load(m.part, y, i)
     due = [add_up(tasks for tasks in row if tasks) for row in y]
+    require_wanted(m, due)
     need = [amounts(table["demand"], "a demand")[r] for table in instance["user"]]
     level = [tasks * d / w for tasks, d, w in zip(due, need, m.weights, strict=True)]
     require_levels(m, m.part, due, level, items(stages, "evidence.fair.stages"))

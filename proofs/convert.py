@@ -238,6 +238,8 @@ def allocation(instance: Any, evidence: Any, claims: Any) -> list[str]:
     checker.require(mechanism in ("drf", *checker.LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
     m = checker.share_model(instance, pooled=mechanism == "drf")
     checker.require_ignored(instance, ignored, pooled=mechanism == "drf")
+    if any(most is not None for most in m.most):
+        raise checker.Unreadable("the proved checker does not check users with most_tasks")
     placed, listed = checker.fields(evidence, "evidence", "allocation", optional=["stages"])
     x = checker.placed_tasks(m, placed)
     priced = mechanism in checker.LEVELLED

@@ -31,6 +31,8 @@ class JudgedShares(CommandAnswer):
     gaps: Annotated[dict[str, float], HIDDEN]
     envious: Annotated[list[EnviousUser], Head("who envies whom")]
     distances: Annotated[list[FromMechanism], Head("how far the tasks are from those by each mechanism")]
+    unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
+    most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
 
 
 class OverloadedServer(Answer):
@@ -50,6 +52,14 @@ class MisplacedTasks(Answer):
     user: str
     server: str
     tasks: Exact
+
+
+class UnwantedTasks(Answer):
+    """A user that has more tasks than its cap (``most_tasks``)."""
+
+    user: str
+    tasks: Exact
+    most_tasks: Annotated[Exact, Head("wants at most")]
 
 
 class EnviousUser(Answer):

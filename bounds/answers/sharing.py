@@ -14,7 +14,8 @@ class Shares(CommandAnswer):
     """One allocation; tasks and allocation are totals over a server class.
 
     `ignored` names the lines of the file that the mechanism does not use; `feasible` says whether the tasks fit the
-    cluster all the same (left out if that is not decided). `price` is given for time division.
+    cluster all the same (left out if that is not decided). `price` is given for time division. `most_tasks` has
+    the caps of the users that have one.
     """
 
     mechanism: str
@@ -36,6 +37,7 @@ class Shares(CommandAnswer):
     price: Annotated[Price | UnsetType, HIDDEN] = UNSET
     ignored: Annotated[list[str] | UnsetType, HIDDEN] = UNSET
     feasible: Annotated[bool | UnsetType, Head("the tasks fit this cluster")] = UNSET
+    most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
 
 
 class Property(Answer):

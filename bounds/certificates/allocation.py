@@ -10,6 +10,7 @@ from bounds.certificates.document import signed
 from theory.files.clusters import cluster_document
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, Stage
+from theory.sharing.levels import RULES
 from theory.sharing.model import Cluster
 from theory.sharing.pooled import ignored_as_one
 
@@ -27,8 +28,9 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     Notes
     -----
     PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it. Max-min mechanisms
-    carry the prices of each level (`Stage`), scaled to sum to one, levels ascending. An allocation of all servers as
-    one claims as well what of the cluster it ignores (`theory.sharing.pooled`): it says nothing of single servers.
+    carry the prices of each level (`Stage`), scaled to sum to one, levels ascending; users at their caps need
+    none. An allocation of all servers as one claims as well what of the cluster it ignores (`theory.sharing.pooled`):
+    it says nothing of single servers.
 
     Examples
     --------
@@ -41,7 +43,7 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     if not allocation.exact:
         raise ValueError("only an exact allocation has a certificate")
     evidence: dict[str, Any] = {"allocation": tasks_document(allocation.cluster, allocation.tasks)}
-    if allocation.stages:
+    if allocation.mechanism in RULES:
         evidence["stages"] = stages_document(allocation.cluster, allocation.stages)
     users = [user.name for user in cluster.users]
     claims: dict[str, Any] = {

@@ -20,9 +20,10 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
 
     Notes
     -----
-    Tasks that do not fit: their loads beyond capacity, as parts of it, and the servers where they may not run. Tasks
-    that fit: the five properties. The checker computes the sharing incentive and envy itself. Pareto optimality has
-    prices, or a better allocation; bottleneck fairness the fair allocation, with its stages.
+    Tasks that do not fit: their loads beyond capacity, as parts of it, the servers where they may not run, and the
+    users with more than they want. Tasks that fit: the five properties. The checker computes the sharing incentive and
+    envy itself. Pareto optimality has prices, or a better allocation; bottleneck fairness the fair allocation, with its
+    stages.
 
     Examples
     --------
@@ -50,16 +51,21 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
     wrong: dict[str, list[str]] = {}
     for tasks_there in judged.misplaced:
         wrong.setdefault(tasks_there.user, []).append(tasks_there.server)
-    claims |= ({"over": over} if over else {}) | ({"misplaced": wrong} if wrong else {})
+    unwanted = [one.user for one in judged.unwanted]
+    found = {"over": over, "misplaced": wrong, "unwanted": unwanted}
+    claims |= {name: value for name, value in found.items() if value}
     return signed("fairness", cluster_document(cluster), evidence, claims)
 
 
 def _evidence(allocation: Allocation) -> dict[str, Any]:
     """Return the proofs of Pareto optimality, or against it, and of the fair amounts of a bottleneck."""
-    cluster, evidence = allocation.cluster, {}
+    cluster = allocation.cluster
+    evidence: dict[str, Any] = {}
     table = occupation(cluster)
     proof = efficiency(table, allocation.totals)
-    if isinstance(proof, Stage):
+    if all(user.is_at_cap(x) for user, x in zip(cluster.users, allocation.totals, strict=True)):
+        evidence["prices"] = {}  # everybody has what it wants
+    elif isinstance(proof, Stage):
         (evidence["prices"],) = stages_document(cluster, [proof])
     else:
         evidence["better"] = tasks_document(cluster, proof)

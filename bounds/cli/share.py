@@ -212,13 +212,19 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 
 
 def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
-    """Return the cluster and its mechanisms, none of which it is too large for."""
+    """Return the cluster and its mechanisms, none of which it is too large for; of all, those that take its caps."""
     from theory.files.clusters import read_cluster
 
     chosen = _mechanisms_named(options.mechanism)
     cluster = read_cluster(options.cluster)
+    if options.mechanism == "all" and cluster.capped:
+        out = [one.name for one in chosen if not one.takes_caps]
+        print(f"{options.cluster}: most_tasks: left out {', '.join(out)}, which do not take it", file=sys.stderr)
+        chosen = [one for one in chosen if one.takes_caps]
     for one in chosen:
-        one.refuse_if_too_large(cluster)
+        if not one.takes_caps:
+            cluster.refuse_caps(f"{options.cluster}: shares by {one.name}")
+        one.refuse_unsuited(cluster)
     return cluster, chosen
 
 
@@ -329,7 +335,9 @@ def within(options: Within) -> None:
     mechanism, numeric, most = _tolerated(options)
     with progress() as say:
         say(f"{path}: reading ...")
-        allocation = numeric.allocate(read_cluster(path), most, say=say)
+        cluster = read_cluster(path)
+        cluster.refuse_caps(f"{path}: --tolerance")
+        allocation = numeric.allocate(cluster, most, say=say)
     reached = allocation.violation
     assert reached is not None
     if allocation.interrupted:
@@ -358,6 +366,7 @@ def check_stored(options: Stored) -> None:
     with progress() as say:
         say(f"{path}: reading ...")
         cluster = read_cluster(path)
+        cluster.refuse_caps(f"{path}: --tolerance")
         name, tasks = read_allocation(stored, cluster)
         if name != mechanism.name:
             raise InputError(stored, "mechanism", f"expected {mechanism.name}, got {name!r}")

@@ -307,6 +307,8 @@ def _allocation(certificate: Certificate) -> list[Program]:
     resources = [f"{m.servers[s]}/{r}" for s, r in used]
     programs = []
     stages = checker.items(certificate.evidence.get("stages"), "evidence.stages")
+    if not stages and any(most is not None for most in m.most):
+        raise Unsuited("every user has the tasks that it wants: there is no level to state")
     checker.require(bool(stages), "there are no levels")
     for level, stage in enumerate(stages, 1):
         prices, values = checker.fields(stage, "a stage", "prices", "values")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from bounds.answers.allocation import EnviousUser, FromMechanism, JudgedShares
 from bounds.answers.record import Fields, encode, named
 from bounds.views.panels import Bars
-from bounds.views.sharing_answers import by_server, ignored_in_words
+from bounds.views.sharing_answers import by_server, caps_of, ignored_in_words
 from bounds.views.sharing_pictures import together
 from bounds.views.shown import Picture, Table, number, tables_of
 from bounds.views.text import many
@@ -31,6 +31,8 @@ def judged_answer(
         JudgedShares,
         judged,
         tolerance=tolerance,
+        unwanted=judged.unwanted or None,
+        most_tasks=caps_of(cluster) or None,
         tasks=named(cluster.users, allocation.totals),
         utilisation=by_server(cluster, allocation.utilisation),
         distances=[
@@ -85,6 +87,11 @@ def _unfit(answer: JudgedShares) -> str:
         one = answer.misplaced[0]
         more = f", and {many(len(answer.misplaced) - 1, 'other pair')}" if len(answer.misplaced) > 1 else ""
         parts.append(f"{quoted(one.user)} has tasks on {quoted(one.server)}, where they may not run{more}")
+    if answer.unwanted:
+        first = answer.unwanted[0]
+        has, most = (number(float(Fraction(tasks))) for tasks in (first.tasks, first.most_tasks))
+        more = f", and {many(len(answer.unwanted) - 1, 'other user')} too" if len(answer.unwanted) > 1 else ""
+        parts.append(f"{quoted(first.user)} has {has} tasks and wants at most {most}{more}")
     return f"The tasks do NOT fit this cluster: {'; '.join(parts)}."
 
 

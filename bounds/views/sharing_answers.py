@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ def shares_answer(
         price=_price(allocation) if allocation.division == "time" else None,
         ignored=[ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
+        most_tasks=caps_of(cluster) or None,
     )
 
 
@@ -71,6 +73,11 @@ def ignored_in_words(part: Ignored) -> str:
 def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict[str, Any]]:
     """Return tasks, shape (N, K), by the names of user and server."""
     return named(cluster.users, [named(cluster.servers, row) for row in tasks])
+
+
+def caps_of(cluster: Cluster) -> dict[str, Fraction]:
+    """Return the caps of the users that have one, by name."""
+    return {user.name: user.most_tasks for user in cluster.users if user.most_tasks is not None}
 
 
 def by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:

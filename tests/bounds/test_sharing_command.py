@@ -142,6 +142,35 @@ def test_bad_usage(cluster, capsys, options):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_caps(cluster, tmp_path, capsys):
+    """Of all mechanisms those without caps are left out, by name; asked for, they are refused in one line."""
+    cluster.write_text(CLUSTER.replace("weight = 2", "weight = 2\nmost_tasks = 2"))
+    assert run(["share", str(cluster), "--json"]) == 0
+    captured = capsys.readouterr()
+    answers = json.loads(captured.out)["mechanisms"]
+    assert list(answers) == ["drf", "c-drfh", "tsf"]
+    assert all(one["tasks_exact"]["u3"] == "2" and one["most_tasks"] == {"u3": "2"} for one in answers.values())
+    assert captured.err == f"{cluster}: most_tasks: left out cdrf, ps-dsf, ps-dsf-tdm, which do not take it\n"
+    proof = tmp_path / "proof.json"
+    assert run(["share", str(cluster), "--mechanism", "tsf", "--certificate", str(proof)]) == 0
+    assert "wants at most" in capsys.readouterr().out
+    assert run(["check", str(proof), "--instance", str(cluster)]) == 0
+    for name in ("cdrf", "ps-dsf", "ps-dsf-tdm"):
+        assert run(["share", str(cluster), "--mechanism", name]) == 2
+        assert capsys.readouterr().err.startswith(
+            f"{cluster}: shares by {name}: expected users without most_tasks, got"
+        )
+    assert run(["share", str(cluster), "--mechanism", "tsf", "--tolerance", "1e-3"]) == 2
+    assert capsys.readouterr().err.startswith(f"{cluster}: --tolerance: expected users without most_tasks, got")
+    given = tmp_path / "given.csv"
+    given.write_text("user,server,tasks\nu3,B,5/2\n")
+    assert run(["share", str(cluster), "--allocation", str(given), "--json"]) == 0
+    judged = json.loads(capsys.readouterr().out)
+    assert judged["unwanted"] == [{"user": "u3", "tasks": "5/2", "most_tasks": "2"}]
+    assert run(["share", str(cluster), "--allocation", str(given)]) == 0
+    assert "do NOT fit this cluster: u3 has 2.5 tasks and wants at most 2." in capsys.readouterr().out
+
+
 LABELS = """
 server = [
   { name = "default", capacity = { memory = 100, vcores = 100 } },

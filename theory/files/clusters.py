@@ -59,6 +59,7 @@ class UserTable(Placed):
         Expected("a table of servers"),
         "capacity of one server of a class as this user experiences it, where it differs",
     ] = None
+    most_tasks: Annotated[_Amount | None, "the tasks that it wants, a cap; any number unless given"] = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _user(one: UserTable, servers: list[ServerClass], places: Mapping[str, int],
         # where the user says nothing of a resource, the capacity of the server holds
         pairs = zip(resources, server.capacity, strict=True)
         effective[name] = tuple(own.get(resource, c) for resource, c in pairs)
-    return User(one.name, _row(one.demand, resources), one.weight, allowed, effective)
+    return User(one.name, _row(one.demand, resources), one.weight, allowed, effective, one.most_tasks)
 
 
 def _refuse_unknown(one: UserTable, place: str, amounts: Iterable[str], resources: Sequence[str]) -> None:
@@ -181,6 +182,7 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
             user.weight,
             user.servers,
             {name: amounts(row) for name, row in user.effective.items()} or None,
+            user.most_tasks,
         )
         for user in cluster.users
     )

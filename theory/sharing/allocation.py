@@ -192,8 +192,8 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     -----
     Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its tasks
     (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until no user below its
-    tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with equal contents
-    are counted together, so the cost does not grow with the counts.
+    tasks fits anywhere, or wants one whole task more. A heuristic: the best rounding is a bin packing problem. Servers
+    of a class with equal contents are counted together, so the cost does not grow with the counts.
 
     Examples
     --------
@@ -221,6 +221,7 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
         # the user furthest below its goal, relative to it; ties in file order
         n = min(waiting, key=lambda n: (placed_in_all[n] / goal[n] if goal[n] else Fraction(1), n))
         batch = -(-ceiling(goal[n] - placed_in_all[n]) // 8)
+        batch = min(batch, floor(cluster.users[n].wanted(Fraction(placed_in_all[n] + batch))) - placed_in_all[n])
         place = _place(cluster, groups, n, batch) if batch > 0 else None
         if place is None:
             waiting.discard(n)

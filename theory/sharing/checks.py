@@ -16,7 +16,8 @@ Tasks = Sequence[Sequence[Fraction]]
 def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "resource") -> bool:
     """Decide whether tasks fit the servers; O(N K R) rational operations, no tolerance.
 
-    False also where a number of tasks is negative, or positive on a server that its user may not use.
+    False also where a number of tasks is negative, or positive on a server that its user may not use, or where a user
+    has more tasks than it wants.
 
     Parameters
     ----------
@@ -52,6 +53,9 @@ def infeasibility(cluster: Cluster, tasks: Tasks, *, division: str = "resource")
                 return f"{text(x)} tasks of user {user.name} on server {server.name}, expected 0 or more"
             if x > 0 and most == 0:
                 return f"{text(x)} tasks of user {user.name} on server {server.name}, where that user can run none"
+    for user, row in zip(cluster.users, tasks, strict=True):
+        if user.most_tasks is not None and sum(row) > user.most_tasks:
+            return f"{text(sum(row))} tasks of user {user.name}, who wants {text(user.most_tasks)}"
     for i, server in enumerate(cluster.servers):
         if division == "time":
             parts = (Fraction(row[i]) / cluster.monopoly[n][i] for n, row in enumerate(tasks) if row[i])
@@ -94,8 +98,9 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
 
     Notes
     -----
-    O(N K R) rational operations: at each class and resource only the greatest level among the holders matters. Source:
-    PS-DSF paper, (12) and Theorem 1.
+    O(N K R) rational operations: at each class and resource only the greatest level among the holders matters. A user
+    that has all the tasks that it wants needs no bottleneck: on one server that is max-min fairness, so it decides DRF
+    with caps; the literature defines no PS-DSF with caps. Source: PS-DSF paper, (12) and Theorem 1.
 
     Examples
     --------
@@ -112,7 +117,7 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
         eligible = [n for n in range(len(totals)) if cluster.monopoly[n][i] > 0]
         level = {n: totals[n] / (cluster.monopoly[n][i] * cluster.weights[n]) for n in eligible}
         needs = {n: cluster.use(n, i) for n in eligible}
-        served = set()
+        served = {n for n in eligible if cluster.users[n].is_at_cap(totals[n])}
         for r, c in enumerate(cluster.capacity[i]):
             if c == 0 or used[r] != c:
                 continue
@@ -171,7 +176,7 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
     unit : sequence of Fraction, shape (N,)
         Positive.
     stages : sequence of Stage
-        For each user one that gives its tasks a value, and none to users with a greater x_n / unit_n.
+        For each user below its cap one that gives its tasks a value, and none to users with a greater x_n / unit_n.
 
     Notes
     -----
@@ -181,7 +186,7 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
     if not is_feasible_allocation(cluster, tasks):
         return False
     totals = [sum(row, Fraction(0)) for row in tasks]
-    unproved = set(range(len(totals)))
+    unproved = {n for n, x in enumerate(totals) if not cluster.users[n].is_at_cap(x)}
     for stage in stages:
         if min(map(min, stage.prices)) < 0 or min(stage.value) < 0:
             return False

@@ -46,6 +46,20 @@ class Misplaced:
 
 
 @dataclass(frozen=True)
+class Unwanted:
+    """A user that has more tasks than it wants."""
+
+    user: str
+    tasks: Fraction
+    most_tasks: Fraction
+
+    @property
+    def part(self) -> Fraction:
+        """The tasks beyond its cap, as a part of the cap."""
+        return self.tasks / self.most_tasks - 1
+
+
+@dataclass(frozen=True)
 class Envious:
     """A user, and another whose resources, scaled by weight, would run more of its tasks."""
 
@@ -94,12 +108,13 @@ class Judgement:
     Attributes
     ----------
     allocation : Allocation
-        As it was judged: where loads beyond capacity were tolerated, scaled down on these servers.
+        As it was judged: where loads beyond capacity or tasks beyond caps were tolerated, scaled down.
     overloads : tuple of Overload
         As the allocation was given.
     misplaced : tuple of Misplaced
+    unwanted : tuple of Unwanted
     feasible : bool
-        Whether the tasks fit, within the tolerance.
+        Whether the tasks fit and are wanted, within the tolerance.
     properties : mapping of str to Verdict
         None is decided of tasks that do not fit.
     gaps : mapping of str to Fraction
@@ -111,6 +126,7 @@ class Judgement:
     allocation: Allocation
     overloads: tuple[Overload, ...]
     misplaced: tuple[Misplaced, ...]
+    unwanted: tuple[Unwanted, ...]
     feasible: bool
     properties: Mapping[str, Verdict]
     gaps: Mapping[str, Fraction]
@@ -129,8 +145,8 @@ def judge_given(allocation: Allocation, tolerance: Fraction = Fraction(0)) -> Ju
     ----------
     allocation : Allocation
     tolerance : Fraction
-        Loads beyond capacity by at most this part of it are scaled down, and properties that fail by at most this count
-        as held.
+        Loads beyond capacity, and tasks beyond a cap, by at most this part of it are scaled down, and properties that
+        fail by at most this count as held.
 
     Notes
     -----
@@ -149,20 +165,21 @@ def judge_given(allocation: Allocation, tolerance: Fraction = Fraction(0)) -> Ju
     >>> judge_given(given(pair, [[Fraction(4), Fraction(0)], [Fraction(0), Fraction(1)]])).overloads[0].over
     Fraction(1, 1)
     """
-    over, misplaced = overloads(allocation), misplaced_tasks(allocation)
-    feasible = not misplaced and all(one.part <= tolerance for one in over)
+    over, misplaced, unwanted = overloads(allocation), misplaced_tasks(allocation), unwanted_tasks(allocation)
+    beyond = [*(one.part for one in over), *(one.part for one in unwanted)]
+    feasible = not misplaced and all(part <= tolerance for part in beyond)
     if not feasible:
-        reason = {"note": "the tasks do not fit the servers of the cluster"}
-        return Judgement(
-            allocation, over, misplaced, False, {name: Verdict(None, reason) for name in PROPERTIES}, {}, ()
-        )
-    scaled = _scaled_down(allocation, over)
+        unfit = over or misplaced
+        reason = {"note": "the tasks do not fit the servers of the cluster" if unfit else "some tasks are not wanted"}
+        undecided = {name: Verdict(None, reason) for name in PROPERTIES}
+        return Judgement(allocation, over, misplaced, unwanted, False, undecided, {}, ())
+    scaled = _without(_scaled_down(allocation, over), unwanted)
     verdicts = decide(scaled)
     gaps = {name: gap_of(name, one, scaled.cluster) for name, one in verdicts.items() if one.holds is not None}
     for name, gap in gaps.items():
         if 0 < gap <= tolerance:
             verdicts[name] = Verdict(True, {"note": f"fails by {float(gap):.1e}, which is tolerated"})
-    return Judgement(scaled, over, misplaced, True, verdicts, gaps, envious_users(scaled))
+    return Judgement(scaled, over, misplaced, unwanted, True, verdicts, gaps, envious_users(scaled))
 
 
 def overloads(allocation: Allocation) -> tuple[Overload, ...]:
@@ -188,6 +205,24 @@ def misplaced_tasks(allocation: Allocation) -> tuple[Misplaced, ...]:
         for server, x, most in zip(cluster.servers, row, alone, strict=True)
         if x and not most
     )
+
+
+def unwanted_tasks(allocation: Allocation) -> tuple[Unwanted, ...]:
+    """Return the users that have more tasks than they want."""
+    return tuple(
+        Unwanted(user.name, x, user.most_tasks)
+        for user, x in zip(allocation.cluster.users, allocation.totals, strict=True)
+        if user.most_tasks is not None and x > user.most_tasks
+    )
+
+
+def _without(allocation: Allocation, unwanted: Sequence[Unwanted]) -> Allocation:
+    """Return an allocation in which users who have more tasks than they want have their caps."""
+    if not unwanted:
+        return allocation
+    rows = zip(allocation.cluster.users, allocation.tasks, allocation.totals, strict=True)
+    tasks = tuple(tuple(x * user.wanted(has) / has if has else x for x in row) for user, row, has in rows)
+    return replace(allocation, tasks=tasks)
 
 
 def _scaled_down(allocation: Allocation, over: Sequence[Overload]) -> Allocation:

@@ -9,7 +9,7 @@ from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.levels import C_DRFH, CDRF, TSF, LevelRule
-from theory.sharing.model import Cluster, Matrix, Occupation, eligibility, occupation
+from theory.sharing.model import Cluster, Matrix, Occupation, Row, eligibility, occupation
 from theory.sharing.numeric_levels import LEAST_TOLERANCE, numeric_max_min
 
 EXACT_PAIRS = 200_000
@@ -29,7 +29,9 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, 
     -----
     At most N linear programs: raise the common level of the users still rising; those whose row has a positive
     multiplier stay at that level in *every* optimal solution (complementary slackness) and are frozen there. At least
-    one is, since the multipliers weighted by the units sum to one.
+    one is, since the multipliers weighted by the units sum to one. A user with a cap rises until it has the tasks that
+    it wants: the common level is bounded by the least such level, and who reaches its cap is frozen there, without a
+    stage, as the cap is the proof. What a vertex gives such a user beyond its cap was free, and is taken from it.
 
     Examples
     --------
@@ -37,6 +39,9 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, 
     >>> tasks, stages = max_min_tasks(occupation(cluster([[3], [1]], [[1], [1]])), [1, 2])
     >>> [[str(x) for x in row] for row in tasks], len(stages)
     ([['1/3', '1'], ['8/3', '0']], 1)
+    >>> capped = occupation(cluster([[3], [1]], [[1], [1]], most_tasks=[1, None]))
+    >>> [str(sum(row)) for row in max_min_tasks(capped, [1, 2])[0]]
+    ['1', '3']
     """
     users, servers, width = len(table.weights), len(table.shares[0]), table.width
     scale = [total(table.monopoly(n, i) for i in range(servers)) for n in range(users)]
@@ -47,26 +52,40 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, 
     coefficient = [Fraction(unit[n]) / scale[n] for n in range(users)]
     largest = max(coefficient)
     coefficient = [value / largest for value in coefficient]
+    cap = {n: most / scale[n] / coefficient[n] for n, most in enumerate(table.most) if most is not None}  # its level
     rising = list(range(users))
     values: Sequence[Fraction] = []
     stages: list[Stage] = []
     while rising:
         # maximise t with sum_i x_{n,i} / scale_n - coefficient_n t >= 0 for the users who rise
-        program.add_columns([1], [{load_rows + n: -coefficient[n] for n in rising}])
+        least_cap = min((cap[n] for n in rising if n in cap), default=None)
+        program.add_columns([1], [{load_rows + n: -coefficient[n] for n in rising}], upper=[least_cap])
         vertex = program.solve()
         values, level, price = vertex.primal, vertex.objective, vertex.dual
-        stages.append(
-            Stage(
-                tuple(tuple(price[i * width : (i + 1) * width]) for i in range(servers)),
-                tuple(-price[load_rows + n] / scale[n] for n in range(users)),
+        at_cap = {n for n in rising if cap.get(n) == level}
+        stopped = {n for n in rising if price[load_rows + n]} - at_cap
+        if stopped:
+            stages.append(
+                Stage(
+                    tuple(tuple(price[i * width : (i + 1) * width]) for i in range(servers)),
+                    tuple(-price[load_rows + n] / scale[n] for n in range(users)),
+                )
             )
-        )
-        stopped = {n for n in rising if price[load_rows + n]}
         program.keep_columns(range(program.width - 1))
-        for n in stopped:
+        for n in stopped | at_cap:
             program.set_row(load_rows + n, level * coefficient[n], None)
-        rising = [n for n in rising if n not in stopped]
-    return unscaled(table, scale, pairs, values[:-1]), tuple(stages)  # the last value is the level
+        rising = [n for n in rising if n not in stopped | at_cap]
+    return _within_caps(table, unscaled(table, scale, pairs, values[:-1])), tuple(stages)  # the last value is the level
+
+
+def _within_caps(table: Occupation, tasks: Matrix) -> Matrix:
+    """Return tasks, shape (N, K), of which users have at most their caps, an equal part less on each class."""
+
+    def trimmed(row: Row, most: Fraction | None) -> Row:
+        has = total(row)
+        return row if most is None or has <= most else tuple(x * most / has for x in row)
+
+    return tuple(trimmed(row, most) for row, most in zip(tasks, table.most, strict=True))
 
 
 def unscaled(
@@ -80,15 +99,22 @@ def unscaled(
 
 
 def load_program(
-    table: Occupation, scale: Sequence[Fraction], least: Sequence[Fraction | int], gain: int = 0
+    table: Occupation,
+    scale: Sequence[Fraction],
+    least: Sequence[Fraction | int],
+    gain: int = 0,
+    *,
+    caps: bool = False,
 ) -> tuple[LinearProgram, list[tuple[int, int]]]:
     """Return the program of feasible tasks x_{n,i} / scale_n, each worth `gain`, and the pairs (n, i) of its columns.
 
-    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least `least`.
+    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least `least`, and
+    with `caps` at most the tasks that it wants.
     """
     width = table.width
     load_rows = len(table.shares[0]) * width
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * load_rows + [(value, None) for value in least]
+    most = [None if cap is None or not caps else cap / size for cap, size in zip(table.most, scale, strict=True)]
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * load_rows + list(zip(least, most, strict=True))
     program = LinearProgram(rows)
     pairs, columns = [], []
     for n, shares in enumerate(table.shares):
@@ -111,8 +137,9 @@ def drf(cluster: Cluster) -> Allocation:
 
     Notes
     -----
-    Progressive filling: all rise at one weighted dominant share; who demands a resource that saturates stops. At most R
-    steps of O(N R). Source: PS-DSF paper, Definition 1, formulas (2)-(4).
+    Progressive filling: all rise at one weighted dominant share; who demands a resource that saturates stops, and so
+    does who has the tasks that it wants. At most R + N steps of O(N R). Source: PS-DSF paper, Definition 1, formulas
+    (2)-(4).
 
     Examples
     --------
@@ -124,17 +151,20 @@ def drf(cluster: Cluster) -> Allocation:
     pool = cluster.pooled()
     share = {n: rows[0] for n, rows in enumerate(occupation(pool).shares) if rows[0] is not None}
     speed = {n: pool.weights[n] / max(row) for n, row in share.items()}  # tasks at a weighted dominant share of 1
+    cap = {n: pool.users[n].most_tasks for n in share}
     tasks = [Fraction(0)] * len(pool.users)
     free = [Fraction(1)] * len(pool.resources)
     rising = set(share)
     while rising:
         rate = [total(speed[n] * share[n][r] for n in rising) for r in range(len(free))]
-        height = min(f / v for f, v in zip(free, rate, strict=True) if v)
+        ends = [f / v for f, v in zip(free, rate, strict=True) if v]
+        ends += [(most - tasks[n]) / speed[n] for n in rising if (most := cap[n]) is not None]
+        height = min(ends)
         for n in rising:
             tasks[n] += height * speed[n]
         free = [f - height * v for f, v in zip(free, rate, strict=True)]
         saturated = [r for r, v in enumerate(rate) if v and not free[r]]
-        rising = {n for n in rising if not any(share[n][r] for r in saturated)}
+        rising = {n for n in rising if tasks[n] != cap[n] and not any(share[n][r] for r in saturated)}
     return Allocation("drf", pool, tuple((x,) for x in tasks))
 
 
@@ -171,8 +201,10 @@ def cdrf(cluster: Cluster) -> Allocation:
     """Return CDRF: max-min fair in x_n / (phi_n h_n), h_n the tasks it can really run alone.
 
     Without placement constraints it is TSF. The paper defines it only there; with constraints this is the direct
-    reading of "monopolising the whole cluster".
+    reading of "monopolising the whole cluster". It has no caps, so InputError for a cluster with them.
     """
+    Cluster.expected(cluster)
+    cluster.refuse_caps("shares by cdrf")
     return max_min(cluster, CDRF)
 
 
@@ -180,7 +212,7 @@ def max_min(cluster: Cluster, rule: LevelRule) -> Allocation:
     """Return the allocation that is max-min fair in the level of a rule; InputError beyond a million pairs.
 
     Exact, with the ``stages`` that prove it, up to `EXACT_PAIRS` pairs of user and eligible class; beyond, numeric,
-    with the ``violation`` that was reached (`theory.sharing.numeric_levels.numeric_max_min`).
+    with the ``violation`` that was reached (`theory.sharing.numeric_levels.numeric_max_min`), where no user has a cap.
     """
     Cluster.expected(cluster)
     if eligibility(cluster).sum() > EXACT_PAIRS:

@@ -73,6 +73,8 @@ class Mechanism:
         None where exact shares are made at any size.
     most_pairs : int, optional
         Most pairs of user and server class that it divides; any number where left out.
+    takes_caps : bool
+        Whether it is defined for users that want no more than a number of tasks (``most_tasks``).
     has_certificate : bool
         Whether ``packproof check`` knows the mechanism.
     properties : frozenset of str
@@ -88,20 +90,23 @@ class Mechanism:
     updates_by_server: bool = False
     numeric: Numeric | None = None
     most_pairs: int | None = None
+    takes_caps: bool = False
     has_certificate: bool = False
     properties: frozenset[str] = frozenset()
 
     def __call__(self, cluster: Cluster) -> Allocation:
-        """Divide a cluster; InputError for one that is too large for the mechanism."""
-        self.refuse_if_too_large(cluster)
+        """Divide a cluster; InputError for one that is too large, or has caps that it does not take."""
+        self.refuse_unsuited(cluster)
         return self.allocate(cluster)
 
     def ignored(self, cluster: Cluster) -> tuple[Ignored, ...]:
         """Return the parts of a cluster that the mechanism does not use."""
         return ignored_as_one(cluster) if self.pools_servers else ()
 
-    def refuse_if_too_large(self, cluster: Cluster) -> None:
-        """Refuse a cluster of more than ``most_pairs`` pairs of user and server class, by an InputError."""
+    def refuse_unsuited(self, cluster: Cluster) -> None:
+        """Refuse, by an InputError, caps that it does not take, and more than ``most_pairs`` pairs."""
+        if not self.takes_caps:
+            cluster.refuse_caps(f"shares by {self.name}")
         if self.most_pairs is not None:
             refuse_too_many_pairs(cluster, self.name, self.most_pairs)
 
@@ -131,7 +136,11 @@ def per_server_mechanism(
 
 
 def level_mechanism(
-    rule: LevelRule, *, has_certificate: bool = False, properties: frozenset[str] = frozenset()
+    rule: LevelRule,
+    *,
+    takes_caps: bool = False,
+    has_certificate: bool = False,
+    properties: frozenset[str] = frozenset(),
 ) -> Mechanism:
     """Return the record of the mechanism that is max-min fair in the level of a rule.
 
@@ -155,6 +164,7 @@ def level_mechanism(
         "max-min fairness",
         numeric=numeric,
         most_pairs=MOST_PAIRS,
+        takes_caps=takes_caps,
         has_certificate=has_certificate,
         properties=properties,
     )
@@ -175,14 +185,15 @@ MECHANISMS: dict[str, Mechanism] = {
             lambda allocation: is_ps_dsf(allocation.cluster, allocation.tasks),
             "the conditions of Theorem 1 on one server",
             pools_servers=True,
+            takes_caps=True,
             has_certificate=True,
             properties=PER_SERVER | PARETO,
         ),
         # max-min fair in a level, so no user can gain without a loss to another; with placement constraints users can
         # envy others under CDRF
-        level_mechanism(C_DRFH, has_certificate=True, properties=PARETO | ENVY_FREE),
+        level_mechanism(C_DRFH, takes_caps=True, has_certificate=True, properties=PARETO | ENVY_FREE),
         level_mechanism(CDRF, has_certificate=True, properties=PARETO),
-        level_mechanism(TSF, has_certificate=True, properties=PARETO | ENVY_FREE),
+        level_mechanism(TSF, takes_caps=True, has_certificate=True, properties=PARETO | ENVY_FREE),
         # under resource division all users can be short at once, so PS-DSF is not Pareto optimal there
         per_server_mechanism("ps-dsf", ps_dsf, "resource", PER_SERVER),
         per_server_mechanism("ps-dsf-tdm", ps_dsf_tdm, "time", PER_SERVER | PARETO),

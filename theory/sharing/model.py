@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from theory.errors import expect
+from theory.errors import InputError, expect, quoted
 from theory.numbers import rational, total
 from theory.shown import Shown
 
@@ -54,6 +54,8 @@ class User:
         Names of the classes its tasks may run on; None for all.
     effective : mapping of str to tuple of Fraction, shape (R,)
         Capacity of one server as this user experiences it, where it differs (co-processors, channel quality).
+    most_tasks : Fraction, optional
+        Cap on its demand: the tasks that it wants to run, on all servers together; any number where left out.
     """
 
     name: str
@@ -61,6 +63,15 @@ class User:
     weight: Fraction = Fraction(1)
     servers: tuple[str, ...] | None = None
     effective: Mapping[str, Row] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    most_tasks: Fraction | None = None
+
+    def wanted(self, tasks: Fraction) -> Fraction:
+        """Return the part of a number of tasks that this user wants: at most its cap."""
+        return tasks if self.most_tasks is None else min(tasks, self.most_tasks)
+
+    def is_at_cap(self, tasks: Fraction) -> bool:
+        """Whether a number of tasks is its cap, so that it wants no more."""
+        return tasks == self.most_tasks
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +115,20 @@ class Cluster(Shown):
     def capacity(self) -> Matrix:
         """Capacity of each class, all its servers together, shape (K, R)."""
         return tuple(tuple(server.count * c for c in server.capacity) for server in self.servers)
+
+    @cached_property
+    def capped(self) -> tuple[str, ...]:
+        """Names of the users with a cap on their demand."""
+        return tuple(user.name for user in self.users if user.most_tasks is not None)
+
+    def refuse_caps(self, what: str) -> None:
+        """Refuse, by an InputError, a cluster whose users have caps (``most_tasks``), for what is not defined there."""
+        if self.capped:
+            more = f" and {len(self.capped) - 1:,} more" if len(self.capped) > 1 else ""
+            raise InputError(
+                f"{what}: expected users without most_tasks, got most_tasks of {quoted(self.capped[0])}{more}"
+                " (drf, c-drfh and tsf take it, as exact shares)"
+            )
 
     def use(self, n: int, i: int) -> Row:
         """Return what one task of user `n` takes of each resource of class `i`, shape (R,).
@@ -150,7 +175,7 @@ class Cluster(Shown):
             return self
         # effective capacities belong to single servers, so the pooled users have none
         capacity = tuple(total(column) for column in zip(*self.capacity, strict=True))
-        users = tuple(User(user.name, user.demand, user.weight) for user in self.users)
+        users = tuple(User(user.name, user.demand, user.weight, most_tasks=user.most_tasks) for user in self.users)
         return Cluster(self.resources, (ServerClass("pool", capacity),), users)
 
 
@@ -196,6 +221,7 @@ class Occupation:
 
     shares: tuple[tuple[Row | None, ...], ...]  # shape (N, K, R); None where n is not eligible at i
     weights: Row
+    most: tuple[Fraction | None, ...]  # length N; the tasks of a user with a cap
 
     @property
     def width(self) -> int:
@@ -210,7 +236,9 @@ class Occupation:
     def in_time(self) -> Occupation:
         """Return the table of time division."""
         return Occupation(
-            tuple(tuple(None if row is None else (max(row),) for row in rows) for rows in self.shares), self.weights
+            tuple(tuple(None if row is None else (max(row),) for row in rows) for rows in self.shares),
+            self.weights,
+            self.most,
         )
 
 
@@ -222,7 +250,7 @@ def occupation(cluster: Cluster, division: str = "resource") -> Occupation:
         return tuple(u / c if u else zero for u, c in zip(cluster.use(n, i), cluster.capacity[i], strict=True))
 
     rows = [[share(n, i) if gamma else None for i, gamma in enumerate(row)] for n, row in enumerate(cluster.monopoly)]
-    table = Occupation(tuple(map(tuple, rows)), cluster.weights)
+    table = Occupation(tuple(map(tuple, rows)), cluster.weights, tuple(user.most_tasks for user in cluster.users))
     return table.in_time() if division == "time" else table
 
 
@@ -235,6 +263,7 @@ def cluster(
     weights: Sequence[Number] | None = None,
     eligible: Sequence[Sequence[bool]] | None = None,
     counts: Sequence[int] | None = None,
+    most_tasks: Sequence[Number | None] | None = None,
 ) -> Cluster:
     """Make a cluster from arrays; servers are named ``s1``, ``s2``, ..., users ``u1``, ..., resources ``r1``, ...
 
@@ -247,6 +276,8 @@ def cluster(
     eligible : bool, shape (N, K), optional
         Placement constraints; all where left out.
     counts : shape (K,), optional
+    most_tasks : shape (N,), optional
+        Caps on demand, None for a user without one; none where left out.
 
     Examples
     --------
@@ -266,7 +297,8 @@ def cluster(
             None
             if eligible is None or all(eligible[n])
             else tuple(name for name, may in zip(names, eligible[n], strict=True) if may),
+            most_tasks=None if most is None else rational(most),
         )
-        for n, demand in enumerate(demands)
+        for n, (demand, most) in enumerate(zip(demands, most_tasks or [None] * len(demands), strict=True))
     )
     return Cluster(tuple(f"r{r + 1}" for r in range(len(capacities[0]))), servers, users)

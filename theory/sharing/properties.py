@@ -32,12 +32,13 @@ class Verdict:
 def sharing_incentive(allocation: Allocation) -> Verdict:
     """Decide whether every user runs at least the tasks of the uniform allocation.
 
-    User n owns phi_n / sum phi of every server: x_n >= phi_n / sum_m phi_m * sum_i gamma_{n,i}. The witness is the user
-    furthest below. O(N K).
+    User n owns phi_n / sum phi of every server: x_n >= phi_n / sum_m phi_m * sum_i gamma_{n,i}, or the tasks that it
+    wants where these are fewer. The witness is the user furthest below. O(N K).
     """
     cluster = allocation.cluster
     weights = total(cluster.weights)
-    uniform = [w / weights * total(row) for w, row in zip(cluster.weights, cluster.monopoly, strict=True)]
+    rows = zip(cluster.users, cluster.monopoly, strict=True)
+    uniform = [user.wanted(user.weight / weights * total(row)) for user, row in rows]
     n = _furthest_below(allocation, uniform)
     if n is None:
         return Verdict(True)
@@ -55,7 +56,7 @@ def _furthest_below(allocation: Allocation, goals: Sequence[Fraction]) -> int | 
 def envy(allocation: Allocation, n: int, m: int) -> Fraction:
     """Return the tasks user `n` could run with what user `m` holds, scaled by phi_n / phi_m (formula (25)).
 
-    What `m` holds on servers that `n` may not use is worth nothing to `n`.
+    What `m` holds on servers that `n` may not use is worth nothing to `n`, and tasks beyond its cap are neither.
     """
     cluster = allocation.cluster
     value = Fraction(0)
@@ -64,7 +65,7 @@ def envy(allocation: Allocation, n: int, m: int) -> Fraction:
             # with what one task of m takes, n runs as many tasks as its scarcest resource there allows
             pairs = zip(cluster.use(m, i), cluster.use(n, i), strict=True)
             value += x * min(held / need for held, need in pairs if need)
-    return value * cluster.weights[n] / cluster.weights[m]
+    return cluster.users[n].wanted(value * cluster.weights[n] / cluster.weights[m])
 
 
 def worst_envy(allocation: Allocation) -> tuple[int, int, Fraction] | None:
@@ -104,7 +105,8 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
     """Decide by a linear program whether no user can gain without a loss to another.
 
     Maximise the sum of gains (relative to what each could run alone) over feasible tasks with no user below its present
-    total; the allocation is Pareto optimal if and only if the optimum is 0. The witness is the better allocation.
+    total, or above its cap; the allocation is Pareto optimal if and only if the optimum is 0. The witness is the better
+    allocation.
     Feasible means under the allocation's own division.
     """
     table = occupation(allocation.cluster, allocation.division)
@@ -129,15 +131,15 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
 def efficiency(table: Occupation, totals: Sequence[Fraction]) -> Matrix | Stage:
     """Return feasible tasks, shape (N, K), that give all users at least `totals` and one more; or a proof of none.
 
-    The proof is a stage of prices at which every user's task has a positive value, and costs that or more wherever it
-    may run. What is feasible costs at most the sum of prices, and that is what `totals` are worth: so nobody gains
-    unless another one loses.
+    The proof is a stage of prices at which the task of every user below its cap has a positive value, and costs that or
+    more wherever it may run. What is feasible costs at most the sum of prices, and that is what `totals` are worth: so
+    nobody gains unless another one loses.
     """
     width, load_rows = table.width, len(table.shares[0]) * table.width
     alone = [total(table.monopoly(n, i) for i in range(len(rows))) for n, rows in enumerate(table.shares)]
     # maximise the sum of x_n / alone_n, where none is below the present one
     least = [x / most for x, most in zip(totals, alone, strict=True)]
-    program, pairs = load_program(table, alone, least, gain=1)
+    program, pairs = load_program(table, alone, least, gain=1, caps=True)
     vertex = program.solve()
     if vertex.objective > total(least):
         return unscaled(table, alone, pairs, vertex.primal)

@@ -84,12 +84,14 @@ def reduce(cluster: Cluster) -> Reduced:
     ties are decided by the users that may use a server, and by the servers that a user may use; what is equal in these
     too keeps file order. So neither units nor the order of the file change the result of an algorithm that goes through
     users and servers in order. O((N + K) R) rational operations, so clusters of millions of pairs can be reduced.
+    InputError for users with caps, which nothing that runs on a merged cluster knows.
 
     >>> from theory.sharing.model import cluster
     >>> reduced = reduce(cluster([[1], [2]], [[1], [3]]))
     >>> reduced.user, reduced.server
     (((0, Fraction(3, 2)), (0, Fraction(1, 2))), ((0, Fraction(1, 3)), (0, Fraction(2, 3))))
     """
+    cluster.refuse_caps("numeric shares and PS-DSF")
     unit = Fraction(1)
     totals = [total(column) for column in zip(*cluster.capacity, strict=True)]
     units = [unit / value if value else Fraction(0) for value in totals]  # each resource as a part of its total

@@ -30,7 +30,8 @@ class Lie:
 def utility_under(cluster: Cluster, n: int, report: User, allocation: Allocation) -> Fraction:
     """Return the tasks user `n` really runs with the resources that `report` brings it (formula (46)).
 
-    Each reported task brings the reported demand; what lies on a server it cannot really use is worth nothing.
+    Each reported task brings the reported demand; what lies on a server it cannot really use is worth nothing, and
+    neither are tasks that the user does not really want.
     """
     value = Fraction(0)
     honest = cluster.users[n].demand
@@ -38,26 +39,27 @@ def utility_under(cluster: Cluster, n: int, report: User, allocation: Allocation
     for i, x in enumerate(allocation.tasks[n]):
         if x and cluster.monopoly[n][i]:
             value += x * rate
-    return value
+    return cluster.users[n].wanted(value)
 
 
 def misreports(cluster: Cluster, n: int, rounds: int, generator: random.Random) -> Iterator[User]:
-    """Yield lies of user `n`: fewer or other servers, then demands raised alone, in pairs, and at random.
+    """Yield lies of user `n`: no cap, fewer or other servers, then demands raised alone, in pairs, and at random.
 
     Only demands at least the true ones are worth trying: scaling a report changes nothing, so the least ratio of
     reported to true demand may be taken as one. Each lie comes once, and the truth, which such reports may be, never.
     """
     user = cluster.users[n]
-    reported = {(user.demand, user.servers)}
+    reported = {(user.demand, user.servers, user.most_tasks)}
     for report in _reports(cluster, n, rounds, generator):
-        if (report.demand, report.servers) not in reported:
-            reported.add((report.demand, report.servers))
+        if (told := (report.demand, report.servers, report.most_tasks)) not in reported:
+            reported.add(told)
             yield report
 
 
 def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) -> Iterator[User]:
     """Yield what `misreports` tries, with repetitions."""
     user = cluster.users[n]
+    yield replace(user, most_tasks=None)
     names = [server.name for server in cluster.servers]
     eligible = [name for name, gamma in zip(names, cluster.monopoly[n], strict=True) if gamma]
     if len(eligible) > 1:  # fewer servers: every choice of few, else one server, or all but one
@@ -160,7 +162,7 @@ def strategy_proofness(mechanism: Mechanism, cluster: Cluster, *, rounds: int = 
 
 
 def lie_in_words(cluster: Cluster, lie: Lie) -> str:
-    """Return what a report says that is not true: demands, servers, or both.
+    """Return what a report says that is not true: demands, servers, the cap, or several of them.
 
     Examples
     --------
@@ -178,6 +180,8 @@ def lie_in_words(cluster: Cluster, lie: Lie) -> str:
     if report.servers != user.servers:
         some = "all servers" if report.servers is None else f"{', '.join(map(quoted, report.servers))} alone"
         words.append(f"may run on {some}")
+    if report.most_tasks != user.most_tasks:
+        words.append("wants any number of tasks")
     return " and ".join(words)
 
 

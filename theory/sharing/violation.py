@@ -69,7 +69,7 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     Raises
     ------
     InputError
-        Where capacities, demands or weights differ by more than `FAR`.
+        Where capacities, demands or weights differ by more than `FAR`, and for a cluster with caps.
 
     Notes
     -----
@@ -88,6 +88,7 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     >>> round(short.value, 9), short.user, short.server
     (0.090909091, 'u3', 's1')
     """
+    cluster.refuse_caps("PS-DSF")
     may = eligibility(cluster)
     tasks_by_user = placed(cluster, tasks, may)
     if isinstance(tasks_by_user, Violation):
