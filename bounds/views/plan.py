@@ -84,6 +84,7 @@ def plan_answer(
             about=[] if log.trace is None else first_lines(log.trace),
             grown=dict(log.growth) if log.growth else None,
             too_large=log.too_large or None,
+            doubts=_doubts(log.notes) or None,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -243,8 +244,12 @@ def doubted(notes: Sequence[str], answer: str) -> str:
     >>> doubted([Doubt("the mean stay is 0.1 s, under a second"), "a note"], "3 servers suffice.")
     'The log is in doubt (the mean stay is 0.1 s, under a second). 3 servers suffice.'
     """
-    doubts = [note for note in notes if isinstance(note, Doubt)]
+    doubts = _doubts(notes)
     return f"The log is in doubt ({'; '.join(doubts)}). {answer}" if doubts else answer
+
+
+def _doubts(notes: Sequence[str]) -> list[str]:
+    return [note for note in notes if isinstance(note, Doubt)]
 
 
 def room(servers: int) -> str:
