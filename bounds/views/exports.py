@@ -68,7 +68,7 @@ def tables(answer: CheckedCertificate | ExportAnswer) -> list[Table]:
 
 
 def claimed(claims: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the claims of a certificate with their values: nested ones under the names of their tables, lists by length."""
+    """Yield the claims of a certificate and their values: nested ones under their tables, lists by their length."""
     if isinstance(claims, Mapping):
         for key, value in sorted(claims.items()):
             words = ON_SERVERS if name == CLAIMED["servers"] else {} if name else CLAIMED

@@ -103,7 +103,7 @@ def _schema_of(document: Document, schemas: Sequence[str]) -> str:
 
 
 def _cut(table: Table) -> Table:
-    """Return a table in three digits that do not leave their %, without the rows that are too many for a page; its title says so."""
+    """Return a table in three digits, each beside its %, without the rows that are too many; its title says so."""
     rounded = [
         [
             (three_digits(cell) if numeric else cell).replace(" %", "\N{NO-BREAK SPACE}%")
