@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta, Struct, ValidationError, convert
 
 from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
@@ -12,7 +14,7 @@ from bounds.views.log import first_lines
 from bounds.views.panels import Bars, Chart, Curve
 from bounds.views.pictures import drawn
 from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_picture, cost_tables, mix_in_words
-from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.shown import Picture, Table, packed_by_name, tables_of
 from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
@@ -29,6 +31,9 @@ from theory.instance import Instance
 
 if TYPE_CHECKING:
     from bounds.adversary.workload import WorstWorkload
+
+MOST_MIXES = 12
+"""Contents of servers that the picture of an assignment has."""
 
 ASSUMED = (
     "The log is counted from its first instant (or from the end of the warm-up, --warmup) to just beyond its last "
@@ -370,7 +375,32 @@ def pictures(answer: PlanAnswer) -> list[Picture]:
         Bars("servers", [drawn(name) for name in ends], parts),
     )
     costs = [cost_picture(answer)] if answer.cost else []
-    return [*costs, bounds, *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
+    return [*costs, bounds, *_assignment(answer), *_over_time(answer), _by_type(answer), *_as_it_grows(answer)]
+
+
+class _Filled(Struct):
+    """Servers of a pool that hold the same, as a certificate has them."""
+
+    pool: str
+    configuration: dict[str, int]
+    servers: Annotated[int, Meta(ge=1, le=10**9)]
+
+
+def _assignment(answer: PlanAnswer) -> list[Picture]:
+    """Return what servers hold where the fewest known carry the mean workload; none where the certificate lacks it."""
+    try:
+        columns = convert(answer.certificate["evidence"]["servers"]["columns"], list[_Filled])
+    except (KeyError, TypeError, ValidationError):
+        return []
+    has_pools = len({one.pool for one in columns}) > 1
+    contents = [f"{one.pool}: " * has_pools + packed_by_name(one.configuration) for one in columns]
+    most = sorted(zip(contents, columns, strict=True), key=lambda one: -one[1].servers)[:MOST_MIXES]
+    if not most:
+        return []
+    part = f", the {MOST_MIXES} most frequent of {len(columns):,} contents" if len(columns) > MOST_MIXES else ""
+    caption = f"What each of {many(answer.carries.upper, 'server')} holds where they carry the mean workload{part}."
+    lengths = [float(one.servers) for _, one in most]
+    return [Picture(caption, Bars("servers", [drawn(name, 40) for name, _ in most], [("", lengths)]))]
 
 
 def _over_time(answer: PlanAnswer) -> list[Picture]:

@@ -209,6 +209,16 @@ def test_pictures_of_a_report_have_no_background(answers: dict[str, Any]) -> Non
     assert "servers (share)" in first, "the assignment comes first"
 
 
+def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any]) -> None:
+    """Five servers carry the mean workload, as the certificate proves: three contents, on 2, 2 and 1 of them."""
+    page = report_page(answers["plan"], "packproof plan LOG")
+    assert "What each of 5 servers holds where they carry the mean workload." in page
+    assert "<!-- 16 web.small + 4 db.large -->" in page
+    without = copy.deepcopy(answers["plan"])
+    del without["certificate"]["evidence"]["servers"]["columns"]
+    assert "servers holds" not in report_page(without, "packproof plan LOG")
+
+
 @settings(max_examples=15)
 @given(
     st.lists(
