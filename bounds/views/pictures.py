@@ -296,8 +296,9 @@ def plain_ticks(axes: Axes) -> None:
 
     class Grouped(ScalarFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
-            is_whole = self.orderOfMagnitude == 0 and not self.offset and x == round(x)
-            return plain(x) if is_whole and abs(x) >= 1000 else str(super().__call__(x, pos))
+            text = str(super().__call__(x, pos))  # of a part of x where the axis has a factor or an offset
+            is_thousands = abs(x) >= 1000 and text.replace("−", "-") == f"{x:.0f}"
+            return plain(x) if is_thousands else text
 
     class Plain(LogFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
