@@ -70,8 +70,9 @@ def _plan(answer: PlanAnswer) -> Headline:
     is_share = answer.target.kind == "accepted"
     aim = f"{share(answer.target.value)} accepted" if is_share else f"{plain(answer.target.value)} s of mean waiting"
     reached = "" if row is None else share(row.attained) if is_share else f"{plain(row.attained)} s"
-    attained = f", and attain {reached} in simulation" if reached else ""
-    words = f"Servers under {drawn(answer.policy, 40)} meet the target of {aim} on this log{attained}."
+    server, meet, attain = ("Server", "meets", "attains") if answer.servers == 1 else ("Servers", "meet", "attain")
+    attained = f", and {attain} {reached} in simulation" if reached else ""
+    words = f"{server} under {drawn(answer.policy, 40)} {meet} the target of {aim} on this log{attained}."
     doubt = " The log is in doubt." if answer.log.doubts else ""
     return Headline(f"{answer.servers:,}", words + doubt, dated)
 
