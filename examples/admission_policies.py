@@ -172,10 +172,12 @@ def draw(rows: Sequence[Mapping[str, object]], picture: str) -> None:
     for name in dict.fromkeys(str(row["instance"]) for row in rows):
         mine = [row for row in rows if row["instance"] == name]
         numbers = [[float(str(row[column])) for row in mine] for column in ("utilisation", "low", "high")]
-        bars = [f"{row['policy']}, {row['observations']} observations" for row in mine]
+        seen = [int(str(row["observations"])) for row in mine]
+        bars = [f"{row['policy']}, {n} observation{'s' * (n != 1)}" for row, n in zip(mine, seen, strict=True)]
         whiskers = list(zip(*numbers[1:], strict=True))
         parts = [("utilisation", numbers[0])]
-        title = f"{name}, SLA {float(str(mine[0]['sla'])):g}"
+        cores, _, unit = name.partition(" ")
+        title = f"{int(cores):,} {unit}, SLA {float(str(mine[0]['sla'])):g}"
         panels.append(Bars("utilisation (share of cores)", bars, parts, title, whiskers=whiskers))
     picture_of_panels(panels, picture, "Admission policies at equal SLA", columns=1, height=3.0)
 

@@ -61,6 +61,7 @@ class PlanLog(Answer):
     `begins` is in seconds from 1970 (null: the log has no dates). `grown`, where growth was asked for, has how many
     times the VMs of a type there are, or of all others (an empty name); numbers are then of the log so grown, but for
     those in `about`. `too_large` has the tasks that were left out as they fit no server, where that was asked for.
+    `doubts` has those of the notes that put the log in doubt, where there are any.
     """
 
     arrivals: int
@@ -71,6 +72,7 @@ class PlanLog(Answer):
     notes: list[str]
     grown: dict[str, float] | UnsetType = UNSET
     too_large: list[PlanTooLarge] | UnsetType = UNSET
+    doubts: list[str] | UnsetType = UNSET
 
 
 class PlanTooLarge(Answer):

@@ -63,17 +63,17 @@ def tables(answer: CheckedCertificate | ExportAnswer) -> list[Table]:
     """Return the values that are proved, or the files with what the foreign tool must answer."""
     if isinstance(answer, ExportAnswer):
         return [table._replace(whole=True) for table in tables_of(answer)]
-    rows = [[name, value] for name, value in _claimed(answer.claims)]
+    rows = [[name, value] for name, value in claimed(answer.claims)]
     return [Table("proved", ["", ""], rows, [False, True], whole=True)] if rows else []
 
 
-def _claimed(claims: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the claims of a certificate, nested ones under the names of their tables, lists by their length."""
+def claimed(claims: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the claims of a certificate and their values: nested ones under their tables, lists by their length."""
     if isinstance(claims, Mapping):
         for key, value in sorted(claims.items()):
             words = ON_SERVERS if name == CLAIMED["servers"] else {} if name else CLAIMED
             called = words.get(key) or printable(quoted(key))
-            yield from _claimed(value, f"{name}, {called}" if name else called)
+            yield from claimed(value, f"{name}, {called}" if name else called)
     elif isinstance(claims, list):
         yield name, f"{len(claims):,} of them"
     elif isinstance(claims, bool):

@@ -291,8 +291,14 @@ def digest_of(made: Figure) -> str:
 
 
 def plain_ticks(axes: Axes) -> None:
-    """Write the powers of logarithmic axes as plain numbers: matplotlib writes them as mathematics."""
-    from matplotlib.ticker import LogFormatter, LogFormatterMathtext
+    """Write numbers on axes as text does: powers of logarithmic axes in plain digits, and thousands with a comma."""
+    from matplotlib.ticker import LogFormatter, LogFormatterMathtext, ScalarFormatter
+
+    class Grouped(ScalarFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            text = str(super().__call__(x, pos))  # of a part of x where the axis has a factor or an offset
+            is_thousands = abs(x) >= 1000 and text.replace("−", "-") == f"{x:.0f}"
+            return plain(x) if is_thousands else text
 
     class Plain(LogFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
@@ -305,6 +311,8 @@ def plain_ticks(axes: Axes) -> None:
         ):
             if isinstance(formatter, LogFormatterMathtext):
                 replace(Plain(labelOnlyBase=formatter.labelOnlyBase))
+            elif type(formatter) is ScalarFormatter:
+                replace(Grouped())
 
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPeriod, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
-from bounds.views.panels import Bars, Chart, Curve, Line
-from bounds.views.pictures import drawn
-from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_picture, cost_tables, mix_in_words
-from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_tables, mix_in_words
+from bounds.views.plan_pictures import pictures as pictures
+from bounds.views.shown import Table, tables_of
 from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
@@ -86,6 +85,7 @@ def plan_answer(
             about=[] if log.trace is None else first_lines(log.trace),
             grown=dict(log.growth) if log.growth else None,
             too_large=log.too_large or None,
+            doubts=_doubts(log.notes) or None,
         ),
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
@@ -265,8 +265,12 @@ def doubted(notes: Sequence[str], answer: str) -> str:
     >>> doubted([Doubt("the mean stay is 0.1 s, under a second"), "a note"], "3 servers suffice.")
     'The log is in doubt (the mean stay is 0.1 s, under a second). 3 servers suffice.'
     """
-    doubts = [note for note in notes if isinstance(note, Doubt)]
+    doubts = _doubts(notes)
     return f"The log is in doubt ({'; '.join(doubts)}). {answer}" if doubts else answer
+
+
+def _doubts(notes: Sequence[str]) -> list[str]:
+    return [note for note in notes if isinstance(note, Doubt)]
 
 
 def room(servers: int) -> str:
@@ -400,82 +404,6 @@ def _profile(answer: PlanAnswer) -> list[list[str]]:
             least, most = names[values.index(low)], names[values.index(high)]
             rows.append([what, f"least {low:,.0f} ({least}), most {high:,.0f} ({most})"])
     return rows
-
-
-def pictures(answer: PlanAnswer) -> list[Picture]:
-    """Return the servers by bound and policy, VMs in service over the day and by type, and growth."""
-    met = {one.policy: (one.servers, max(one.servers, *(one.range or [0]))) for one in answer.policies if one.servers}
-    ends = {
-        "carry the mean": (answer.carries.lower, answer.carries.upper),
-        "hold the fullest instant": (answer.peak.lower, answer.peak.upper),
-        **met,
-    }
-    parts = [
-        ("servers", [float(low) for low, _ in ends.values()]),
-        ("up to: upper bounds, or resampled logs", [float(high - low) for low, high in ends.values()]),
-    ]
-    bounds = Picture(
-        "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the target on "
-        "the log, and at most on resampled logs.",
-        Bars("servers", [drawn(name) for name in ends], parts),
-    )
-    costs = [cost_picture(answer)] if answer.cost else []
-    return [*costs, bounds, *_use(answer), *_profiles(answer), _by_type(answer), *_as_it_grows(answer)]
-
-
-def _use(answer: PlanAnswer) -> list[Picture]:
-    """Return what is in use of all servers over the log, and when VMs are refused or wait."""
-    if not answer.over_time:
-        return []
-    span = answer.over_time[-1].ends
-    unit, length = ("days", 24 * HOUR) if span >= 48 * HOUR else ("hours", HOUR) if span >= HOUR else ("seconds", 1.0)
-    middle = [(one.begins + one.ends) / 2 / length for one in answer.over_time]
-    when = f"time from the beginning of the log ({unit})"
-    on = f"{many(answer.servers or 0, 'server')} under {answer.policy}"
-    shares = [
-        Curve(drawn(name), middle, [100 * one.in_use[name] for one in answer.over_time], look="plain")
-        for name in answer.over_time[0].in_use
-    ]
-    in_use = Chart(when, "in use (% of all servers)", shares, [Line("capacity", 100.0)], ylim=(0.0, 105.0))
-    if answer.target.kind == "accepted":
-        trouble = [100 * (one.refused or 0) / max(one.arrivals, 1) for one in answer.over_time]
-        what, label = "VMs refused, of those that came", "refused (% of the VMs that came)"
-    else:
-        trouble, what, label = [one.waiting for one in answer.over_time], "VMs that wait, on average", "VMs that wait"
-    pictures = [Picture(f"What is in use of {on}, over the log.", in_use)] if shares else []
-    curve = Curve("", middle, trouble, look="plain")
-    return [*pictures, Picture(f"{what}, over the log, on {on}.", Chart(when, label, [curve], ylim=(0.0, None)))]
-
-
-def _profiles(answer: PlanAnswer) -> list[Picture]:
-    dated = answer.log.begins is not None
-    hours, days = ("UTC", "Monday is 1") if dated else ("from the beginning of the log",) * 2
-    every = ((answer.by_hour, f"hour of the day ({hours})", 0), (answer.by_day, f"day of the week ({days})", 1))
-    charts = []
-    for values, what, first in every:
-        if values:
-            curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
-            chart = Chart(what, "VMs in service", [curve], ylim=(0.0, None))
-            charts.append(Picture(f"VMs in service by {what}.", chart))
-    return charts
-
-
-def _by_type(answer: PlanAnswer) -> Picture:
-    parts = [
-        ("mean", [one.jobs for one in answer.workload]),
-        ("more at the fullest instant", [max(one.at_peak - one.jobs, 0.0) for one in answer.workload]),
-    ]
-    bars = Bars("VMs in service", [drawn(one.type) for one in answer.workload], parts)
-    return Picture("VMs in service by type: the mean, and how many more at the fullest instant.", bars)
-
-
-def _as_it_grows(answer: PlanAnswer) -> list[Picture]:
-    grown = {"today": answer.servers} | {f"+{one.growth:.0%}": one.servers for one in answer.growth}
-    lengths = [float(servers) for servers in grown.values() if servers]
-    if not answer.growth or len(lengths) < len(grown):
-        return []
-    bars = Bars("servers", list(grown), [("", lengths)])
-    return [Picture(f"Servers that {answer.policy} needs for the target as the log grows.", bars)]
 
 
 def evidence(answer: PlanAnswer) -> list[tuple[str, str]]:

@@ -70,7 +70,6 @@ def report_page(document: Document, command: str) -> str:
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return page.render(
         title=f"packproof {name}",
-        first=headline(answer),
         sentence=view.sentence(answer),
         pictures=[
             {"svg": _svg(panel, f"p{place}-"), "caption": caption}
@@ -82,6 +81,7 @@ def report_page(document: Document, command: str) -> str:
         repeat=document["made"]["command"],
         made=document["made"],
         attached=list(_attached(document)),
+        first=headline(answer),  # after the view has seen that lists of the answer have the lengths that they must have
     )
 
 
@@ -103,9 +103,12 @@ def _schema_of(document: Document, schemas: Sequence[str]) -> str:
 
 
 def _cut(table: Table) -> Table:
-    """Return a table in three digits, without the rows that are too many for a page; its title says so."""
+    """Return a table in three digits, each beside its %, without the rows that are too many; its title says so."""
     rounded = [
-        [three_digits(cell) if numeric else cell for cell, numeric in zip_longest(row, table.numeric[: len(row)])]
+        [
+            (three_digits(cell) if numeric else cell).replace(" %", "\N{NO-BREAK SPACE}%")
+            for cell, numeric in zip_longest(row, table.numeric[: len(row)])
+        ]
         for row in table.rows[:MOST_ROWS]
     ]
     if len(table.rows) <= MOST_ROWS:

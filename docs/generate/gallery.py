@@ -46,6 +46,21 @@ FIRST: dict[str, tuple[str, tuple[float, float, float, float]]] = {
 A part has its left, upper, right and lower end, in parts of the picture that ``docs`` stores.
 """
 
+FINDINGS = {
+    "admission_policies": "Admission policies at equal SLA, beside a bound for all",
+    "fair_sharing": "Fair mechanisms side by side on Google's cluster of 2011",
+    "fluid_limit": "Simulated paths approach the fluid limit of dynamic reservation",
+    "maxweight_flow": "The flow of max-weight turns where configurations tie",
+    "monotone_property": "More workload can mean less greedy reward",
+    "own_policies": "Policies of your own, simulated",
+    "phase_portrait": "All fluid paths end in the greedy assignment",
+    "server_pools": "Greedy over all pools at once beats one pool after another",
+    "tight_family": "The guarantee of greedy is attained for every number of types",
+    "whole_servers": "What whole servers earn, and how few carry the workload",
+    "worst_rewards": "Workload and rewards at their worst together",
+}
+"""What stands below the pictures of the others."""
+
 CROPS = "_generated/crops"
 
 
@@ -82,8 +97,9 @@ def crop(docs: Path, name: str) -> None:
 
 
 def title_of(path: Path) -> str:
-    """Return the finding of an example that comes first, or its name."""
-    return FIRST[path.stem][0] if path.stem in FIRST else path.stem.replace("_", " ").capitalize()
+    """Return the finding of an example, or the name of one without a picture."""
+    findings = {name: finding for name, (finding, _) in FIRST.items()} | FINDINGS
+    return findings.get(path.stem, path.stem.replace("_", " ").capitalize())
 
 
 def write(docs: Path) -> None:

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds.answers import schema
+from bounds.answers import KINDS, schema
 from bounds.cli import run
 from bounds.views.checked import EXACT, as_float, expect_answer
+from bounds.views.headline import headline
 from bounds.views.report import _schema_of, report_page, reported
 from tests.pictures.looks import HOSTILE, hostile_instance
 from theory.errors import InputError
@@ -52,8 +53,20 @@ COMMANDS = {
     "fluid": "fluid four_types.toml --until 2",
     "throughput": "throughput uniform_sizes.toml",
     "law": "admission law admission.toml --at 24 --size 4 --given mu=0.05,lambda=1,sigma=4",
+    "moments": "admission moments admission.toml --at 24 --size 4",
+    "belief": "admission belief admission.toml --observed observed.json",
     "check": "check plan_certificate.json",
+    "catalogue": "catalogue m5.*",
+    "verify with": "verify nonpreemptive/table-1 --with workload=1,3,1",
     "attack": "attack rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
+}
+
+
+SLOWER = {
+    "decide": "admission decide admission.toml --active 120,40,7 --arriving 4 --horizons 1,24",
+    "exact": "admission exact admission_small.toml --policy zeroth --threshold 6 --most-deployments 2",
+    "optimal": "admission optimal admission_small.toml --sla 0.05 --most-deployments 2",
+    "simulate admission": "admission simulate admission_small.toml --policy zeroth --threshold 8 --until 200",
 }
 
 
@@ -122,6 +135,8 @@ def test_each_number_of_the_sentence_is_in_the_answer(name: str, answers: dict[s
         known.append(document["vqs"] / document["maximum"]["upper"])
     for name_of_type in HOSTILE:
         sentence = sentence.replace(name_of_type, "")
+    for words in document.get("parameters", {}).values() if name == "verify with" else ():
+        sentence = sentence.replace(words, "")
     sentence = re.sub(r'"user \d"', "", sentence)
     for shown in re.findall(r"(?<![\w-])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: %)?", sentence):
         percent, digits = shown.endswith("%"), len(shown.removesuffix(" %").partition(".")[2])
@@ -132,14 +147,22 @@ def test_each_number_of_the_sentence_is_in_the_answer(name: str, answers: dict[s
 
 @pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
 def test_a_report_begins_with_a_number_and_a_short_sentence(name: str, answers: dict[str, Any]) -> None:
-    document = answers[name]
+    _begins_well(answers[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOWER)
+def test_so_does_a_report_of_admission(name: str, tmp_path: Path) -> None:
+    _begins_well(json.loads(_printed([*(_place(word, tmp_path) for word in SLOWER[name].split()), "--json"])))
+
+
+def _begins_well(document: dict[str, Any]) -> None:
     page = report_page(document, document["made"]["command"])
     found = re.search(r'<p class="first"><strong>(.*?)</strong>(.*?)</p>', page, re.DOTALL)
-    assert (found is not None) == (name in WITH_NUMBER)
-    if found:
-        number, words = unescape(found[1]), unescape(found[2])
-        assert len(words.split()) <= 25, words
-        assert len(re.sub(r"[\D]", "", number.partition(" to ")[0]).lstrip("0")) <= 4, number
+    assert found is not None
+    number, words = unescape(found[1]), unescape(found[2])
+    assert len(words.split()) <= 25, words
+    assert len(re.sub(r"[\D]", "", number.partition(" to ")[0]).lstrip("0")) <= 4, number
     for cell in re.findall(r'<td class="number">([^<]*)</td>', page):
         for decimal in re.findall(r"(?<![\w.,/])\d+\.\d+(?![\w.])", cell):
             assert len(decimal.replace(".", "").strip("0")) <= 3 or round(float(decimal), 2) in (1.0, 100.0), cell
@@ -147,10 +170,24 @@ def test_a_report_begins_with_a_number_and_a_short_sentence(name: str, answers: 
     assert not [head for head in heads if re.fullmatch(r"[a-z]+(_[a-z]+)+", "".join(head))], "words, no keys"
 
 
-WITH_NUMBER = {
-    "plan", "solve", "solve, two pools", "worst", "worst by size", "region", "log", "simulate", "simulate a queue",
-    "share", "throughput",
-}  # fmt: skip
+def test_every_answer_that_has_a_report_has_first_lines() -> None:
+    for names in reported().values():
+        for name in names:
+            assert headline.dispatch(KINDS[name].type()) is not headline.dispatch(object), name
+
+
+def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any]) -> None:
+    """The words of the sentence do not decide it."""
+
+    def first_of(document: dict[str, Any]) -> str:
+        (first,) = re.findall(r'<p class="first">(.*?)</p>', report_page(document, "packproof plan LOG"), re.DOTALL)
+        return str(first)
+
+    said, doubted = copy.deepcopy(answers["plan"]), copy.deepcopy(answers["plan"])
+    said["sentence"] = f"The log is in doubt (it is not). {said['sentence']}"
+    doubted["log"]["doubts"] = ["the mean stay is 0.1 s, under a second"]
+    assert "in doubt" not in first_of(said)
+    assert first_of(doubted).endswith("The log is in doubt.")
 
 
 def test_the_date_of_a_log_is_shown(answers: dict[str, Any]) -> None:
@@ -170,6 +207,16 @@ def test_pictures_of_a_report_have_no_background(answers: dict[str, Any]) -> Non
     assert background is not None
     assert "fill: none" in background[1] or "opacity: 0" in background[1]
     assert "servers (share)" in first, "the assignment comes first"
+
+
+def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any]) -> None:
+    """Five servers carry the mean workload, as the certificate proves: three contents, on 2, 2 and 1 of them."""
+    page = report_page(answers["plan"], "packproof plan LOG")
+    assert "What each of 5 servers holds where they carry the mean workload." in page
+    assert "<!-- 16 web.small + 4 db.large -->" in page
+    without = copy.deepcopy(answers["plan"])
+    del without["certificate"]["evidence"]["servers"]["columns"]
+    assert "servers holds" not in report_page(without, "packproof plan LOG")
 
 
 @settings(max_examples=15)

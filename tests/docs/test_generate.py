@@ -148,12 +148,22 @@ def test_examples_without_a_picture_are_a_list_below_the_gallery() -> None:
 
 @pytest.mark.parametrize("name", ["tight_family", "fluid_limit", "rules_to_attack"])
 def test_an_example_has_a_title_and_stays_a_program(name: str) -> None:
-    from generate.gallery import EXAMPLES, titled
+    from generate.gallery import EXAMPLES, FINDINGS, titled
 
     made = titled(EXAMPLES / f"{name}.py", DOCS)
-    assert made.startswith(f'"""\n{name.replace("_", " ").capitalize()}\n===')
+    assert made.startswith(f'"""\n{FINDINGS.get(name, "Rules to attack")}\n===')
     assert (f".. image:: /{name}.png" in made) == (name == "fluid_limit")
     compile(made, name, "exec")
+
+
+def test_every_picture_of_the_gallery_has_a_finding() -> None:
+    """A name of a file says nothing to a reader."""
+    from generate.gallery import EXAMPLES, FINDINGS, FIRST, QUICK
+
+    drawn = {name for name, made in QUICK.items() if made}
+    stored = {path.stem for path in EXAMPLES.glob("*.py") if (DOCS / f"{path.stem}.png").exists()}
+    assert drawn | stored == FIRST.keys() | FINDINGS.keys()
+    assert all(len(finding) <= 64 for finding in FINDINGS.values())
 
 
 def test_six_findings_come_first_in_the_gallery(tmp_path: Path) -> None:

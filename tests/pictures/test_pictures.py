@@ -259,6 +259,21 @@ def test_bars_have_numbers_and_axes_a_minus() -> None:
     assert {"10⁻⁶", "0.01", "1"} <= set(texts_of(log))
 
 
+def test_thousands_on_axes_have_a_comma() -> None:
+    """Four digits look like five; the numbers of an axis with a factor are not those of the data, and stay."""
+    from bounds.views.pictures import plain_ticks
+
+    shown = {}
+    for top in (900.0, 3000.0, 5e8):
+        made = arranged([Chart("time (slots)", "queue (jobs)", [Curve("", [0.0, top], [-top, top])])], "")
+        plain_ticks(made.axes[0])
+        made.canvas.draw()
+        shown[top] = [label.get_text() for label in made.axes[0].get_yticklabels()]
+    assert {"−500", "0", "500"} <= set(shown[900.0])
+    assert {"−2,000", "0", "2,000"} <= set(shown[3000.0])
+    assert "−4" in shown[5e8]
+
+
 def test_faults_are_found() -> None:
     """Each fault, made on purpose, is named."""
 
