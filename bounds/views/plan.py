@@ -12,8 +12,8 @@ from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPeriod, PlanTooLarge
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
 from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_tables, mix_in_words
-from bounds.views.plan_pictures import pictures as pictures
-from bounds.views.shown import Table, tables_of
+from bounds.views.plan_pictures import pictures_of_plan
+from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
@@ -404,6 +404,11 @@ def _profile(answer: PlanAnswer) -> list[list[str]]:
             least, most = names[values.index(low)], names[values.index(high)]
             rows.append([what, f"least {low:,.0f} ({least}), most {high:,.0f} ({most})"])
     return rows
+
+
+def pictures(answer: PlanAnswer) -> list[Picture]:
+    """Return the servers by bound and policy, what is in use over time, what servers hold, and growth."""
+    return pictures_of_plan(answer)
 
 
 def evidence(answer: PlanAnswer) -> list[tuple[str, str]]:

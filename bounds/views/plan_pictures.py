@@ -18,7 +18,7 @@ MOST_MIXES = 12
 """Contents of servers that the picture of an assignment has."""
 
 
-def pictures(answer: PlanAnswer) -> list[Picture]:
+def pictures_of_plan(answer: PlanAnswer) -> list[Picture]:
     """Return the servers by bound and policy, VMs in service over the day and by type, and growth."""
     met = {one.policy: (one.servers, max(one.servers, *(one.range or [0]))) for one in answer.policies if one.servers}
     ends = {
