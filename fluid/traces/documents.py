@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.traces.known import Cells, LogFormat, Made, Rule, read_table
+from fluid.traces.known import CellsOfRow, LogFormat, Made, Rule, read_table
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.files.objects import document_of
@@ -169,7 +169,7 @@ def _most(parts: Sequence[Requests]) -> Requests:
     return {name: max(part.get(name, Fraction(0)) for part in parts) for name in names}
 
 
-def _other_requests(cells: Mapping[str, Sequence[Cells]]) -> list[str]:
+def _other_requests(cells: Mapping[str, Sequence[CellsOfRow]]) -> list[str]:
     names = sorted({name for (_, others) in cells["cpu"] for name in others.split()})
     return [f"Kubernetes: requests not used: {', '.join(names)}"] if names else []
 

@@ -21,19 +21,17 @@ from typing import NoReturn
 
 from fluid.traces import slurm
 from fluid.traces.mapped import KNOWN as NO_RESOURCES
-from fluid.traces.mapped import Columns, specified, trace_of
+from fluid.traces.mapped import TIMES, TaskColumns, named_columns, trace_of
 from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
 from theory.errors import InputError
 from theory.files.formats import records
 from theory.files.table import Block, Table, opened
 from theory.numbers import many, text
 
-Cells = tuple[str, ...]
+CellsOfRow = tuple[str, ...]
 
 UNITS = {"cpu": "cores", "memory": "GiB", "disk": "GiB", "gpu": "GPUs"}
 """Units of the resources of every format."""
-
-TIMES = frozenset({"time", "start", "end", "duration"})
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class LogFormat:
     leave: tuple[Rule, ...] = ()
     advice: str = ""
     notes: tuple[str, ...] = ()
-    remarks: Callable[[Mapping[str, Sequence[Cells]]], Sequence[str]] | None = None
+    remarks: Callable[[Mapping[str, Sequence[CellsOfRow]]], Sequence[str]] | None = None
 
     def tells(self, first: Sequence[str]) -> bool:
         """Return whether a first row is one of this format."""
@@ -205,7 +203,7 @@ PARTS_OF_JOBS = Rule(
 )
 
 
-def _unknown(cells: Mapping[str, Sequence[Cells]]) -> list[str]:
+def _unknown(cells: Mapping[str, Sequence[CellsOfRow]]) -> list[str]:
     """Return the notes on what a log does not know."""
     notes = []
     if any(each.startswith("-") for each, *_ in cells.get("memory", ())):
@@ -294,7 +292,7 @@ class _Maker:
         self.left_out: Counter[str] = Counter()
         self.parts = 0
         self.replaced: Counter[tuple[str, str, str]] = Counter()
-        self.made: dict[str, dict[Cells, str]] = {one.name: {} for one in self.columns}
+        self.made: dict[str, dict[CellsOfRow, str]] = {one.name: {} for one in self.columns}
         self._rules = [rule for rule in form.leave if rule.of in table.header]
         self._resources = [i for i, one in enumerate(self.columns) if one.name not in NO_RESOURCES]
         self.rows = 0
@@ -382,14 +380,14 @@ def read_table(table: Table, form: LogFormat, *, drop_open: bool = False, strict
     """Read an open table that is a log of known origin."""
     maker = _Maker(table, form)
     names = tuple(one.name for one in maker.columns)
-    columns = Columns(
-        tuple((name, name) for name in names),
+    columns = TaskColumns(
+        named_columns(dict(zip(names, names, strict=True))),
         outcomes=(("censored", Outcome.finish),) if drop_open else (),
         keeps_open=not drop_open,
         are_asked=True,
     )
     inner = Table(table.place, names, table.first, table.notes, maker.blocks())
-    found = records(inner, specified(columns))
+    found = records(inner, columns.columns)
     if not len(found):
         left = f" ({'; '.join(maker.notes)})" if maker.notes else ""
         table.fail(table.first, "", f"expected the rows of {form.name}, found none that is a task{left}")
