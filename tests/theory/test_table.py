@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from theory.errors import InputError, TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, NUMBERS, SERIAL
-from theory.files.columns import Cells, dates, decimals, pack, scaled
+from theory.files.columns import ColumnCells, dates, decimals, pack, scaled
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, Column, Format, Records, Times, absent
 from theory.files.table import BLOCK, LINES, LOOK, TOTALS, header_of_table, opened
 
@@ -289,7 +289,7 @@ def check(texts: list[str], times: Times, unit: Fraction) -> None:
 
 
 def records_of(texts: list[str], quantity: str = AMOUNT) -> Records:
-    cells = Cells()
+    cells = ColumnCells()
     cells.add(texts[:3])
     cells.add(texts[3:])
     column = Column("x", quantity)
