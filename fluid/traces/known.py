@@ -4,8 +4,9 @@
 of one or several columns of the table, perhaps by a function of their cells, and is then read as every log is
 (`fluid.traces.mapped`). Of several columns of one name the first counts whose headers the table has.
 
-Sources: the manual page of sacct (Slurm); the Standard Workload Format 2.2 of the Parallel Workloads Archive; the
-READMEs of AzurePublicDataset (V1, V2) and HeliosData. Azure's own analysis takes >24 cores for 30 and >64 GB for 70.
+Sources: the manual page of sacct (Slurm); the manual of HTCondor; the Standard Workload Format 2.2 of the Parallel
+Workloads Archive; the READMEs of AzurePublicDataset (V1, V2) and HeliosData. Azure's own analysis takes >24 cores for
+30 and >64 GB for 70.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itertools import compress
 from pathlib import Path
 from typing import NoReturn
 
-from fluid.traces import slurm
+from fluid.traces import condor, slurm
 from fluid.traces.mapped import KNOWN as NO_RESOURCES
 from fluid.traces.mapped import TIMES, TaskColumns, named_columns, trace_of
 from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
@@ -125,8 +126,9 @@ class LogFormat:
         return list(found.values())
 
     def _refuse_lack(self, table: Table, lacking: Sequence[str]) -> NoReturn:
-        wanted = {one.of for one in self.columns if one.name in (lacking or UNITS)}
-        names = " or ".join(sorted(" and ".join(of) for of in wanted))
+        groups = [("duration", "end") if name == "duration" else (name,) for name in lacking] or [tuple(UNITS)]
+        wanted = [sorted({" and ".join(one.of) for one in self.columns if one.name in names}) for names in groups]
+        names = ", and ".join(" or ".join(headers) for headers in wanted)
         advice = f" ({self.advice})" if self.advice else ""
         table.fail(table.first, "", f"expected {names} in {self.name}{advice}; found {', '.join(table.header)[:200]}")
 
@@ -179,6 +181,28 @@ SACCT_COLUMNS = replace(
     ),
     needed=(IDS, CORES),
     remarks=None,
+)
+
+
+# ---- HTCondor --------------------------------------------------------------------------------------------------------
+
+HTCONDOR = LogFormat(
+    "the jobs of HTCondor (condor_history)",
+    (
+        Made("time", ("QDate",)),
+        *(Made("start", (name,)) for name in ("JobCurrentStartDate", "JobStartDate")),
+        Made("end", ("CompletionDate", "EnteredCurrentStatus", "JobStatus"), condor.end),
+        *(Made("outcome", of, condor.outcome) for of in (("JobStatus", "ExitCode"), ("JobStatus",))),
+        Made("cpu", ("RequestCpus",), condor.request()),
+        Made("memory", ("RequestMemory",), condor.request(1024)),
+        Made("disk", ("RequestDisk",), condor.request(2**20)),
+        *(Made("gpu", (name,), condor.request()) for name in ("RequestGPUs", "RequestGpus")),
+    ),
+    needed=(("QDate",), ("JobStatus",), ("RequestCpus",)),
+    leave=(Rule("that run outside of the pool (universe 7, 9, 12)", "JobUniverse", {"7", "9", "12"}.__contains__),),
+    advice="condor_history -af:ht QDate JobCurrentStartDate CompletionDate EnteredCurrentStatus JobStatus ExitCode "
+    "JobUniverse RequestCpus RequestMemory RequestDisk RequestGPUs",
+    notes=("HTCondor: of a job that ran several times the last run counts; one that was removed counts until then",),
 )
 
 
@@ -272,7 +296,7 @@ HELIOS = LogFormat(
     notes=("Helios: each node of a job counts as a task of its own",),
 )
 
-KNOWN = (SACCT, SACCT_COLUMNS, SWF, AZURE, AZURE_WITH_HEADER, HELIOS)
+KNOWN = (SACCT, SACCT_COLUMNS, HTCONDOR, SWF, AZURE, AZURE_WITH_HEADER, HELIOS)
 """The formats, in the order in which a first row is compared with them."""
 
 
@@ -331,8 +355,9 @@ class _Maker:
                     value = known[cells_of_row] = one.read(*cells_of_row)
                 except (ValueError, KeyError, ZeroDivisionError) as error:
                     shown = " and ".join(map(repr, cells_of_row))[:80]
-                    words = error.problem if isinstance(error, InputError) else ""
-                    self.table.fail(lines[i], one.of[0], words or f"expected {one.name}, got {shown}")
+                    words = error.problem if isinstance(error, InputError) else str(error)
+                    is_said = words.startswith("expected")
+                    self.table.fail(lines[i], one.of[0], words if is_said else f"expected {one.name}, got {shown}")
             values.append(value)
         return values
 

@@ -18,7 +18,7 @@ from fluid.traces.readers import read_trace
 from theory.errors import InputError
 
 LOGS = Path(__file__).parent / "logs"
-FINISH, KILL, FAIL, CENSORED = (Outcome[name] for name in ("finish", "kill", "fail", "censored"))
+FINISH, KILL, EVICT, FAIL, CENSORED = (Outcome[name] for name in ("finish", "kill", "evict", "fail", "censored"))
 GIB = 2**30
 
 EXPECTED: dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]], dict[str, int]]] = {
@@ -41,6 +41,17 @@ EXPECTED: dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]], dict[str, int]
             (18000, 1800, (2, Fraction(4000, 1024)), FAIL),
         ],
         {},
+    ),
+    "condor_history.txt": (
+        ("cpu", "memory", "disk", "gpu"),
+        [
+            (0, 3600, (4, 8, 1, 0), FINISH),
+            (30, 600, (1, 2, 0.5, 2), FAIL),
+            (40, 700, (2, 0.5, 0, 0), KILL),
+            (300, 2660, (8, 0, 0.25, 1), CENSORED),
+            (400, 1200, (1, 1, 0, 0), EVICT),
+        ],
+        {"that run outside of the pool (universe 7, 9, 12)": 1, "without JobCurrentStartDate": 1},
     ),
     "jobs.swf": (
         ("cpu", "memory"),
@@ -166,6 +177,7 @@ def test_azure_with_a_header(tmp_path: Path) -> None:
 
 
 SACCT = "JobID|State|Submit|Start|End|ReqTRES\n1|COMPLETED|{submit}|{start}|2026-05-01T02:00:00|{tres}\n"
+CONDOR = "QDate,JobStartDate,CompletionDate,EnteredCurrentStatus,JobStatus,RequestCpus\n100,200,300,300,{},{}\n"
 GOOD = {"submit": "2026-05-01T00:00:00", "start": "2026-05-01T01:00:00", "tres": "cpu=1,mem=1G,node=1"}
 
 
@@ -179,9 +191,13 @@ GOOD = {"submit": "2026-05-01T00:00:00", "start": "2026-05-01T01:00:00", "tres":
         ("s.txt", SACCT.format(**{**GOOD, "submit": "yesterday"}), ":2: Submit: expected a time such as"),
         ("s.txt", SACCT.format(**{**GOOD, "start": "2026-05-01T03:00:00"}), ":2: End: expected arrival <= start"),
         ("s.txt", SACCT.format(**GOOD).replace("COMPLETED", "DONE"), ":2: State: expected a state of Slurm"),
-        ("s.txt", "JobID|State|ReqTRES\n1|COMPLETED|cpu=1\n", ":1: expected Elapsed or ElapsedRaw or"),
+        ("s.txt", "JobID|State|ReqTRES\n1|COMPLETED|cpu=1\n", ":1: expected Eligible or Start or Submit, and Elapsed"),
         ("s.txt", "JobID|Submit|Elapsed|AllocCPUS\n1|2026-05-01T00:00:00|5|1\n", ":2: Elapsed: expected [days-]hours"),
         ("s.txt", "JobID|Submit|ElapsedRaw|AllocCPUS|ReqMem\n1|2026-05-01|5|1|1Q\n", ":2: ReqMem: expected memory"),
+        ("h.txt", CONDOR.format(8, 1), ":2: CompletionDate: expected a status of HTCondor, 1 to 7, got '8'"),
+        ("h.txt", CONDOR.format(4, "2G"), ":2: RequestCpus: expected a number, got '2G' ("),
+        ("h.txt", CONDOR.format(4, 1).replace("EnteredCurrentStatus", "x"), ":1: expected CompletionDate and Entered"),
+        ("h.csv", "gpu_num,cpu_num,node_num,submit_time\n", ":1: expected end_time in the jobs of Helios; found"),
         ("a.swf", "1 0 0 10 x 0 0 1 1 -1 1 1 1 1 1 1 1 1\n", ":1: expected a header"),
         ("a.swf", "1 0 0 10 1 0 0 1 1 -1 1 1 1 1 1 1 1 1\n2 1 1\n", ":2: expected 18 fields, got 3"),
         ("a.swf", "1 0 0 10 1 0 0 1 1 -1 9 1 1 1 1 1 1 1\n", ":1: status: expected outcome, got '9'"),
