@@ -60,7 +60,7 @@ from theory.files.instances import instance_document
 from theory.files.places import names_own_code
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Additive, Instance
-from theory.numbers import rational, text
+from theory.numbers import MOST_SERVERS, rational, text
 from theory.region.membership import traffic_intensity
 
 CELLS = 1_000_000
@@ -360,6 +360,8 @@ def _document(
     servers = chosen.pop("servers")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
+    if servers > MOST_SERVERS:
+        fields.fail("servers", f"expected at most {MOST_SERVERS:,}, got {servers:,}")
     try:
         factor = rational(chosen.pop("workload", 1))
     except ValueError as error:

@@ -19,6 +19,7 @@ from fluid.simulation.scenario import Scenario, TypedScenario
 from theory.doors import imported
 from theory.errors import ArgumentError, InputError
 from theory.instance import Instance
+from theory.numbers import MOST_SERVERS
 
 if TYPE_CHECKING:
     from fluid.traces.jobs import TraceJobs
@@ -54,7 +55,10 @@ def servers_in(document: Mapping[str, Any], path: Path) -> int:
         raise ArgumentError("servers", "missing, expected the number of servers")
     from theory.files.sizes import parse_sizes
 
-    return parse_sizes(document, str(path), path.parent).servers
+    servers = parse_sizes(document, str(path), path.parent).servers
+    if servers > MOST_SERVERS:
+        raise InputError(path, "sizes.servers", f"expected at most {MOST_SERVERS:,} to simulate, got {servers:,}")
+    return servers
 
 
 def read_scenario(

@@ -25,6 +25,7 @@ from fluid.traces.mapped import KNOWN as NO_RESOURCES
 from fluid.traces.mapped import TIMES, TaskColumns, named_columns, trace_of
 from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
 from theory.errors import InputError
+from theory.files.cells import nonnegative
 from theory.files.formats import records
 from theory.files.table import Block, Table, opened
 from theory.numbers import many, text
@@ -55,6 +56,17 @@ class Made:
     of: tuple[str, ...]
     read: Callable[..., str] | None = None
     instead: Mapping[str, str] = field(default_factory=dict)
+
+
+def one_of(words: Mapping[str, str]) -> Callable[[str], str]:
+    """Make the reader of cells that are one of some words, each of which means another."""
+
+    def read(cell: str) -> str:
+        if cell not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, got {cell[:40]!r}")
+        return words[cell]
+
+    return read
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,8 @@ class LogFormat:
         return list(found.values())
 
     def _refuse_lack(self, table: Table, lacking: Sequence[str]) -> NoReturn:
-        groups = [("duration", "end") if name == "duration" else (name,) for name in lacking] or [tuple(UNITS)]
+        groups: list[tuple[str, ...]] = [("duration", "end") if name == "duration" else (name,) for name in lacking]
+        groups = groups or [tuple(UNITS)]
         wanted = [sorted({" and ".join(one.of) for one in self.columns if one.name in names}) for names in groups]
         names = ", and ".join(" or ".join(headers) for headers in wanted)
         advice = f" ({self.advice})" if self.advice else ""
@@ -211,12 +224,14 @@ HTCONDOR = LogFormat(
 
 def _processors(requested: str, allocated: str) -> str:
     """Return the number of processors of a job: those requested, or those it had where that is not known (-1)."""
-    return next((cell for cell in (requested, allocated) if not cell.startswith("-") and Fraction(cell) > 0), "0")
+    return next((cell for cell in (requested, allocated) if not cell.startswith("-") and nonnegative(cell) > 0), "0")
 
 
 def _kibibytes(each: str, requested: str, allocated: str) -> str:
     """Return the memory of a job in GiB, of kilobytes for each processor; 0 where it is not known (-1)."""
-    return "0" if each.startswith("-") else text(Fraction(each) * Fraction(_processors(requested, allocated)) / 2**20)
+    return (
+        "0" if each.startswith("-") else text(nonnegative(each) * Fraction(_processors(requested, allocated)) / 2**20)
+    )
 
 
 PARTS_OF_JOBS = Rule(
@@ -244,7 +259,7 @@ SWF = LogFormat(
         Made("duration", ("run time",)),
         Made("cpu", ("requested processors", "allocated processors"), _processors),
         Made("memory", ("requested memory", "requested processors", "allocated processors"), _kibibytes),
-        Made("outcome", ("status",), {"1": "finish", "0": "fail", "5": "kill", "-1": "finish"}.__getitem__),
+        Made("outcome", ("status",), one_of({"1": "finish", "0": "fail", "5": "kill", "-1": "finish"})),
     ),
     header=("job number", "submit time", "wait time", "run time", "allocated processors", "average cpu time",
             "used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
@@ -353,11 +368,12 @@ class _Maker:
             if value is None:
                 try:
                     value = known[cells_of_row] = one.read(*cells_of_row)
-                except (ValueError, KeyError, ZeroDivisionError) as error:
-                    shown = " and ".join(map(repr, cells_of_row))[:80]
-                    words = error.problem if isinstance(error, InputError) else str(error)
-                    is_said = words.startswith("expected")
-                    self.table.fail(lines[i], one.of[0], words if is_said else f"expected {one.name}, got {shown}")
+                except ValueError as error:
+                    problem = error.problem if isinstance(error, InputError) else str(error)
+                    quoted = [
+                        name for name, cell in zip(one.of, cells_of_row, strict=True) if repr(cell[:40]) in problem
+                    ]
+                    self.table.fail(lines[i], [*quoted, *one.of][0], problem)
             values.append(value)
         return values
 

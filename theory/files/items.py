@@ -146,7 +146,7 @@ def _of_rows(table: ItemsTable, capacity: Mapping[str, Fraction]) -> Counter[Siz
     for i, row in enumerate(table.sizes or (), 1):
         place = f"sizes[{i}]"
         if len(row) != len(capacity):
-            table.at.fail(place, f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
+            table.at.fail(place, f"expected a list of {numbers.many(len(capacity), 'size')}, of {', '.join(capacity)}")
         _expect_room(table.at, f"{place}.", row, capacity)
         counts[row] += 1
     return counts
