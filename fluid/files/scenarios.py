@@ -45,7 +45,7 @@ class Given:
 
 def is_sized(document: Mapping[str, Any]) -> bool:
     """Return whether a document is a law of sizes."""
-    return isinstance(document.get("sizes"), Mapping)
+    return "sizes" in document and "server" not in document
 
 
 def servers_in(document: Mapping[str, Any], path: Path) -> int:

@@ -51,6 +51,13 @@ def test_what_is_wrong_is_named(name: str) -> None:
         ("pods.json", "items.3.spec = 1.5", "f.json:4: spec: expected an object, got '1.5'"),
         ("sacct_columns.txt", "NNodes = 'NULL'", "f.csv:4: NNodes: expected a number for nodes, got 'NULL'"),
         ("jobs.swf", "7 = 'x'", "f.csv:10: requested processors: expected a number, got 'x'"),
+        ("items", f"items.capacity.cpu = {10**30}", "f.json: items.capacity.cpu: expected at most 2^62 units of 1, in"),
+        ("slotted table", "sizes = -1", "f.json: sizes: expected a table, got -1"),
+        (
+            "admission",
+            "deployments.kappa = -1",
+            "f.json: deployments.kappa: expected kappa + shape of mu greater than 0",
+        ),
         (
             "admission",
             "deployments.kappa = null",

@@ -65,20 +65,20 @@ def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
 def refuse_infinite_mean(power: float, source: str = "") -> None:
     """Refuse laws under which the mean rate of scale-outs is infinite: `power` is kappa + shape of mu."""
     if power <= 0:
-        raise InputError(source, "deployments", f"kappa: expected kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments.kappa", f"expected kappa + shape of mu greater than 0, got {power:g}")
 
 
 def refuse_infinite_variance(power: float, source: str = "") -> None:
     """Refuse laws under which the variance of that rate is infinite: `power` is 2 kappa + shape of mu."""
     if power <= 0:
-        raise InputError(source, "deployments", f"kappa: expected 2 kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments.kappa", f"expected 2 kappa + shape of mu greater than 0, got {power:g}")
 
 
 def refuse_small_shape(shape: float, depth: float, source: str = "") -> None:
     """Refuse laws of mu whose lower tail, mu^shape down to exp(-depth), has values that are 0 in floats."""
     if shape < depth / 600:
         raise InputError(
-            source, "deployments", f"mu: shape: expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
+            source, "deployments.mu.shape", f"expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
         )
 
 
