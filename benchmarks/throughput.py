@@ -23,7 +23,7 @@ from statistics import median
 import numpy as np
 
 from theory.exact.columns import stock
-from theory.files.google import REQUESTS, google_law
+from theory.files.google_machines import REQUESTS, google_law
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform

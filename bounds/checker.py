@@ -1664,7 +1664,7 @@ def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
     require(rational(workload, "claims.vqs") == servers * reduced_workload(law, J, vqs), "the workload of VQS is not")
 
 
-Cell = tuple[Fraction, Fraction]
+SizeCell = tuple[Fraction, Fraction]
 
 
 def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
@@ -1692,7 +1692,7 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
     return workload
 
 
-def cells_of(listed: Any) -> list[Cell]:
+def cells_of(listed: Any) -> list[SizeCell]:
     """Read the cells (base, width), by increasing upper end; cells of positive width do not overlap."""
     cells = []
     for cell in items(listed, "cells"):
@@ -1705,7 +1705,7 @@ def cells_of(listed: Any) -> list[Cell]:
     return cells
 
 
-def cell_shares(law: SizeLaw, cells: list[Cell]) -> list[Fraction]:
+def cell_shares(law: SizeLaw, cells: list[SizeCell]) -> list[Fraction]:
     """Return the probability of each cell; together they are the law."""
     shares: list[Fraction] = []
     done = bisect_right(law.atoms, 0, key=itemgetter(0))  # atoms in the groups before
@@ -1724,7 +1724,7 @@ def cell_shares(law: SizeLaw, cells: list[Cell]) -> list[Fraction]:
     return shares
 
 
-def mixed_column(column: Any, cells: list[Cell], place: dict[str, int]) -> tuple[dict[int, int], Fraction]:
+def mixed_column(column: Any, cells: list[SizeCell], place: dict[str, int]) -> tuple[dict[int, int], Fraction]:
     """Read a configuration of cells, by their place, which must fit a server, and its fraction."""
     table, fraction = fields(column, "a column", "slots", "fraction")
     require(isinstance(table, dict) and set(table) <= set(place), "an unknown cell")

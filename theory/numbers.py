@@ -15,6 +15,9 @@ MAX_DIGITS = 400
 LARGEST = 10**100
 """Numbers that are read are 0, or from 1/LARGEST to LARGEST in size: products of three of them are finite floats."""
 
+MOST_SERVERS = 10**8
+"""Most servers of a simulated cluster."""
+
 _LONG = 10**4000
 _QUOTIENT = re.compile(r"[+-]?[0-9]+/[0-9]+")
 _DECIMAL = re.compile(r"([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")

@@ -22,7 +22,7 @@ from bounds.cli.options import (
     refuse_no_time,
 )
 from fluid.admission.choices import Moments, PolicyName, RunningPolicy
-from theory.errors import InputError
+from theory.errors import InputError, naming
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +129,8 @@ def moments(
     for t in times:
         refuse_no_time("--at", t)
     cluster.refuse_size(size)
-    answer = moments_answer(cluster.priors, size, times)
+    with naming(file, ("deployments",)):
+        answer = moments_answer(cluster.priors, size, times)
     show(answer, as_json=as_json)
 
 

@@ -55,7 +55,7 @@ PointsFile = Annotated[
 Status = Annotated[
     bool, typer.Option("--status", help="Say how far it is, and about how long the rest takes; run nothing.")
 ]
-Columns = Annotated[
+DrawnNumbers = Annotated[
     list[str] | None,
     typer.Option("--number", metavar="NAME", help="What --plot draws, a column of the CSV; list: show all."),
 ]
@@ -75,7 +75,7 @@ class Names(Mode):
     beside = "--number list, which runs no code"
 
     grid: GridFile
-    numbers: Columns = None
+    numbers: DrawnNumbers = None
     as_json: JsonFlag = False
 
 
@@ -93,7 +93,7 @@ class Held(Mode):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells(Mode):
+class GridCells(Mode):
     """The cells that a store does not hold are run."""
 
     beside = "no --plot, which it says how to draw"
@@ -109,14 +109,14 @@ class Cells(Mode):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellsDrawn(Cells):
+class GridCellsDrawn(GridCells):
     """The cells that a store does not hold are run, and all are drawn."""
 
     beside = "--plot"
     chosen_by = ("plot",)
 
     plot: PlotFile
-    numbers: Columns = None
+    numbers: DrawnNumbers = None
     against: Against = None
     scale: ScaleOption = Scale.linear
 
@@ -126,7 +126,7 @@ def _mode(given: Any) -> type[Mode]:
         return Names
     if given.status:
         return Held
-    return Cells if given.plot is None else CellsDrawn
+    return GridCells if given.plot is None else GridCellsDrawn
 
 
 def names(options: Names) -> None:
@@ -151,7 +151,7 @@ def held(options: Held) -> None:
     show(answer, as_json=options.as_json)
 
 
-def cells(options: Cells) -> None:
+def cells(options: GridCells) -> None:
     """Run the cells of a grid that the store does not hold, write the files that were asked for, and summarise."""
     from bounds.views.experiment import experiment_answer
     from fluid.experiment.grid import REFUSE, RUN, read_grid
@@ -165,7 +165,7 @@ def cells(options: Cells) -> None:
     refuse_engine(options.engine)
     to_store(options.store)  # no callback of the option, since with --status nothing is written
     planned = read_grid(options.grid, code=RUN if options.allow_code else REFUSE)
-    drawn = _drawn(planned, options) if isinstance(options, CellsDrawn) else None
+    drawn = _drawn(planned, options) if isinstance(options, GridCellsDrawn) else None
     _warn_before(options.grid, planned, allow_code=options.allow_code)
     with Store(options.store) as opened:
         is_whole = _run(options.grid, planned, opened, options.engine, options.workers)
@@ -182,7 +182,7 @@ def cells(options: Cells) -> None:
         raise KeyboardInterrupt
 
 
-def _drawn(planned: Grid, options: CellsDrawn) -> Callable[[Store], None]:
+def _drawn(planned: Grid, options: GridCellsDrawn) -> Callable[[Store], None]:
     """Return what draws a grid when it has run; wrong names are refused before."""
     from bounds.views.experiment_pictures import experiment_charts, panels_of, picture_of_experiment
 
@@ -205,7 +205,7 @@ app.command(
 )(
     command_of(
         _mode,
-        {Cells: cells, CellsDrawn: cells, Held: held, Names: names},
+        {GridCells: cells, GridCellsDrawn: cells, Held: held, Names: names},
         "Run the cells of a grid that the store does not hold, and summarise all of them with intervals.",
     )
 )

@@ -25,6 +25,7 @@ from bounds.cli.options import (
 from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
 from theory.files.places import names_own_code
+from theory.numbers import MOST_SERVERS
 
 if TYPE_CHECKING:
     from fluid.experiment.store import Store
@@ -67,7 +68,11 @@ Until = Annotated[float, typer.Option("--until", metavar="T", help="Simulated ti
 Servers = Annotated[
     int | None,
     typer.Option(
-        "--servers", metavar="L", min=1, max=10**8, help="Number of servers (a law of sizes may give it in its file)."
+        "--servers",
+        metavar="L",
+        min=1,
+        max=MOST_SERVERS,
+        help="Number of servers (a law of sizes may give it in its file).",
     ),
 ]
 Warmup = Annotated[

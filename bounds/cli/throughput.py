@@ -14,7 +14,7 @@ import typer
 from bounds.cli.app import app, progress, show, write_certificate
 from bounds.cli.modes import Mode, command_of
 from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, read_number
-from theory.errors import InputError
+from theory.errors import InputError, naming
 from theory.numbers import many
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def of_items(options: OfItems) -> None:
     items = parse_items(read_document(options.sizes), str(options.sizes), options.sizes.parent)
     with progress() as say:
         say(f"configuration program of {many(len(items.counts), 'kind')} of items")
-        answer = items_answer(items)
+        with naming(options.sizes, ("items",)):
+            answer = items_answer(items)
     show(answer, as_json=options.as_json)
 
 

@@ -88,13 +88,13 @@ def numbered(letter: str, names: Iterable[str]) -> list[str]:
 Configuration = checker.Configuration
 
 
-Columns = list[tuple[int, Configuration, Fraction]]  # pool, configuration, amount of servers
+ListedColumns = list[tuple[int, Configuration, Fraction]]  # pool, configuration, amount of servers
 
 
-def listed_columns(model: checker.Model, columns: Any) -> Columns:
+def listed_columns(model: checker.Model, columns: Any) -> ListedColumns:
     """Read columns (pool, configuration, fraction) without judging them."""
     place = {pool.name: p for p, pool in enumerate(model.pools)}
-    listed: Columns = []
+    listed: ListedColumns = []
     for column in checker.items(columns, "columns"):
         pool, configuration, fraction = checker.fields(column, "a column", "pool", "configuration", "fraction")
         checker.require(isinstance(pool, str) and pool in place, "a column is of no pool")

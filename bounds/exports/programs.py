@@ -15,8 +15,8 @@ from bounds import checker
 from bounds.exports.document import (
     Boundary,
     Certificate,
-    Columns,
     Configuration,
+    ListedColumns,
     Unsuited,
     boundary_of,
     listed_columns,
@@ -167,7 +167,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     ]
 
 
-def _amounts(servers: _Servers, columns: Columns) -> dict[str, Fraction]:
+def _amounts(servers: _Servers, columns: ListedColumns) -> dict[str, Fraction]:
     """Return servers by variable."""
     result: dict[str, Fraction] = {}
     for p, k, amount in columns:

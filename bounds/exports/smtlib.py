@@ -30,9 +30,9 @@ from typing import Any
 from bounds import checker
 from bounds.exports.document import (
     Certificate,
-    Columns,
     Configuration,
     Exported,
+    ListedColumns,
     boundary_of,
     legend,
     listed_columns,
@@ -149,7 +149,7 @@ def _names(m: checker.Model) -> list[str]:
     return pools + [f"k*_{j}={quoted(name)}" for j, name in enumerate(m.names, 1)]
 
 
-def _carried(m: checker.Model, columns: Columns, servers: Sequence[Fraction], sign: str) -> list[str]:
+def _carried(m: checker.Model, columns: ListedColumns, servers: Sequence[Fraction], sign: str) -> list[str]:
     """State that columns are configurations, at least 0, fit the servers, and have slots that compare to work."""
     facts = []
     for p, k, amount in columns:

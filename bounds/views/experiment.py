@@ -9,7 +9,7 @@ from bounds.answers.record import Fields, encode
 from bounds.views.shown import Picture, Table
 from bounds.views.text import with_interval
 from fluid.experiment.forecast import forecast
-from fluid.experiment.grid import Cell, Grid
+from fluid.experiment.grid import Grid, GridCell
 from fluid.experiment.pace import Forecast
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
@@ -19,7 +19,7 @@ from theory.numbers import many
 def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
     """Return how far an experiment is, with no store if nothing has run; nothing is run."""
     stored = set() if store is None else store.known(cell.key for cell in grid.cells)
-    points: dict[tuple[Any, ...], list[Cell]] = {}
+    points: dict[tuple[Any, ...], list[GridCell]] = {}
     for cell in grid.cells:
         points.setdefault(tuple(cell.varied.values()), []).append(cell)
     rows: list[dict[str, Any]] = [

@@ -23,8 +23,8 @@ from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.state import (
     ASKS,
+    MOST_REQUESTS,
     MOVES,
-    PATIENCE,
     REASSIGNED,
     PolicyError,
     Setting,
@@ -313,7 +313,7 @@ class _Chain:
             self._settle(after, moves, draws)
             asked = 0
             while after.done[ASKS]:  # as the event loop does: answer, and go on at the same event
-                if asked > PATIENCE:
+                if asked > MOST_REQUESTS:
                     raise self._functions.refuse("answer", after, UNANSWERED)
                 asked += 1
                 after = answered(self._policy, self._setting, after)

@@ -183,16 +183,16 @@ class SlotSteps:
 
     def with_line(self, state: State, line: Sequence[int]) -> State:
         """Return the state with jobs of these classes, in the order of their arrival, for those that wait."""
-        room = max(16, 2 * len(line))
+        length = max(16, 2 * len(line))
         blank = state._replace(
             lines=slotted.empty_lines(len(state.sizes)),
-            after=np.append(np.arange(1, room), -1),
-            number=np.zeros(room, np.int64),
+            after=np.append(np.arange(1, length), -1),
+            number=np.zeros(length, np.int64),
             counters=np.zeros(4, np.int64),
             words=np.zeros_like(state.words),
-            arrived=new_tree(2 * room) if slotted.has_arrivals(state) else state.arrived,
+            arrived=new_tree(2 * length) if slotted.has_arrivals(state) else state.arrived,
             queues=np.zeros_like(state.queues),
-            order=np.full((room, 2), -1) if slotted.has_fronts(state) else state.order,
+            order=np.full((length, 2), -1) if slotted.has_fronts(state) else state.order,
             fronts=np.full_like(state.fronts, -1),
         )
         for c in line:

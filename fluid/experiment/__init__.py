@@ -11,7 +11,7 @@ __getattr__, __all__ = doors(
     {
         "forecast": ("Reference", "forecast", "references"),
         "pace": ("Forecast",),
-        "grid": ("Cell", "Grid", "read_grid"),
+        "grid": ("GridCell", "Grid", "read_grid"),
         "run": ("Progress", "run_experiment"),
         "store": ("Store",),
         "summaries": ("Comparison", "Group", "comparisons", "rows", "summary", "summary_table"),

@@ -12,7 +12,7 @@ import numpy as np
 from fluid.experiment.grid import Grid
 from fluid.experiment.pace import Forecast, guessed_pace
 from fluid.experiment.store import Store
-from fluid.files.left_out import has_trace
+from fluid.files.given_by_trace import has_trace
 from fluid.simulation.policy_names import policy
 from theory.files.instances import parse_instance
 from theory.greedy.optimal import solve

@@ -48,7 +48,7 @@ import numpy as np
 
 from fluid.experiment.grid_file import ARRIVING, AT_THE_TOP, read_grid_file
 from fluid.experiment.keys import key_of_run, key_of_runs
-from fluid.files.left_out import LeftOut, has_trace, left_to_trace
+from fluid.files.given_by_trace import GivenByTrace, has_trace, what_trace_gives
 from fluid.files.scenarios import Given, read_scenario
 from fluid.simulation.documents import Times
 from fluid.simulation.policy_interface import Policy
@@ -60,7 +60,7 @@ from theory.files.instances import instance_document
 from theory.files.places import names_own_code
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Additive, Instance
-from theory.numbers import rational, text
+from theory.numbers import MOST_SERVERS, rational, text
 from theory.region.membership import traffic_intensity
 
 CELLS = 1_000_000
@@ -91,7 +91,7 @@ def scenario_of(document: Mapping[str, Any], found: Policy) -> Any:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One run of a point of the grid.
 
     Attributes
@@ -165,7 +165,7 @@ class Grid:
 
     Attributes
     ----------
-    cells : tuple of Cell
+    cells : tuple of GridCell
         In the order of the file: the last parameter varies fastest, then the replication.
     parameters : tuple of str
         What varies, in the order of the file.
@@ -177,7 +177,7 @@ class Grid:
         What is not among the cells, where code of the grid's own is left out.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[GridCell, ...]
     parameters: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
@@ -231,10 +231,10 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
     simulation = {**document.get("simulation", {}), **own}
     warmup = until / 5 if file.warmup is None else file.warmup
     fixed = file.fixed()
-    left_out = LeftOut()
+    given_by_trace = GivenByTrace()
     if "sizes" not in document and all(map(has_trace, _arrivals(simulation, varied))):
-        left_out = left_to_trace(document)
-    instance = read_sizes(place) if "sizes" in document else left_out.parsed(document, str(place))
+        given_by_trace = what_trace_gives(document)
+    instance = read_sizes(place) if "sizes" in document else given_by_trace.parsed(document, str(place))
     if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
@@ -264,7 +264,7 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
         if running is None:
             unknown.append(UnknownPoint(shown, settings["policy"], replications))
             continue
-        what = (instance, left_out)
+        what = (instance, given_by_trace)
         cell, given, intensity = _document(fields, folder, what, simulation, settings, times, base, running, options)
         warnings |= dict.fromkeys(_of_trace(given, replications, fields.source))
         scenario = given.scenario
@@ -272,7 +272,7 @@ def read_grid(path: str | Path, *, code: str = REFUSE) -> Grid:
         entropy = entropy_of(cell)
         runs = key_of_runs(running.policy, scenario, entropy)
         point = (entropy, runs, scenario.expected_events)
-        cells += [Cell(cell, shown, r, intensity, *point) for r in range(replications)]
+        cells += [GridCell(cell, shown, r, intensity, *point) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings), tuple(numbers), tuple(unknown))
 
 
@@ -343,7 +343,7 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path, code: str) -> 
 def _document(
     fields: Fields,
     folder: Path,
-    kinds: tuple[Instance | Sizes, LeftOut],
+    kinds: tuple[Instance | Sizes, GivenByTrace],
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
     times: tuple[float, float, int],
@@ -355,11 +355,13 @@ def _document(
 
     `options` are those that the policies of the grid read.
     """
-    instance, left_out = kinds
+    instance, given_by_trace = kinds
     del chosen["policy"]
     servers = chosen.pop("servers")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
+    if servers > MOST_SERVERS:
+        fields.fail("servers", f"expected at most {MOST_SERVERS:,}, got {servers:,}")
     try:
         factor = rational(chosen.pop("workload", 1))
     except ValueError as error:
@@ -380,7 +382,7 @@ def _document(
             fields.fail("intensity", "expected a traffic intensity or a factor of the workload, got both")
         factor *= _factor_of_intensity(fields, instance, table, servers, base)
         what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
-        for j in left_out.workload:
+        for j in given_by_trace.workload:
             del what["type"][j]["workload"]
     until, warmup, seed = times
     document = {
@@ -422,7 +424,7 @@ def _factor_of_intensity(
     if file is None:
         present = base()
     else:
-        every_type = LeftOut(tuple(range(len(instance.types))))
+        every_type = GivenByTrace(tuple(range(len(instance.types))))
         measured, _ = every_type.measured(instance, typed_jobs(file, instance, present=False), servers)
         present = traffic_intensity(measured)
     if present == 0:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.grid import Cell, Grid, scenario_of
+from fluid.experiment.grid import Grid, GridCell, scenario_of
 from fluid.experiment.replications import put_run, read_run
 from fluid.experiment.store import Store
-from fluid.files.left_out import has_trace
+from fluid.files.given_by_trace import has_trace
 from fluid.parallel import run_all
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import quantile
@@ -93,13 +93,13 @@ def run_experiment(
     if say is not None:
         say(Progress(there, total, 0.0, 0.0))
     # of the runs of a trace one is first, and the others are copies of it if it has drawn no number
-    points: dict[str, list[Cell]] = {}
+    points: dict[str, list[GridCell]] = {}
     for cell in waiting:
         points.setdefault(cell.runs if has_trace(cell.document["simulation"]) else cell.key, []).append(cell)
     ahead = [cells[0] for cells in points.values()]
     copies = {cells[0].key: cells[1:] for cells in points.values()}
     while True:  # once where nothing waits, too: a wrong engine is refused
-        later: list[Cell] = []
+        later: list[GridCell] = []
         for number, run in run_all(run_cell, [(cell,) for cell in ahead], workers=workers, engine=engine):
             rest = copies.pop(ahead[number].key, [])
             later += rest if run.drew else []
@@ -116,7 +116,7 @@ def run_experiment(
         ahead = later
 
 
-def run_cell(cell: Cell) -> Run:
+def run_cell(cell: GridCell) -> Run:
     """Run a cell; return its run without scenario and state, which depends on its content alone."""
     chosen_policy = policy(cell.document["policy"])
     refuse_other_code(chosen_policy, cell.document["policy"], cell.document["own"])

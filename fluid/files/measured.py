@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.files.left_out import FINEST, has_trace, left_to_trace
+from fluid.files.given_by_trace import FINEST, has_trace, what_trace_gives
 from fluid.traces.file import TraceFile, on_file, trace_of
 from fluid.traces.jobs import sized_jobs, typed_jobs
 from fluid.traces.model import MICROSECONDS
@@ -59,25 +59,25 @@ def measured_instance(
     InputError
         A trace without a number of servers, or beside types that all have a workload.
     """
-    file, left_out = trace_in(document, path, trace), left_to_trace(document)
-    if trace is not None and not left_out.workload:
+    file, given_by_trace = trace_in(document, path, trace), what_trace_gives(document)
+    if trace is not None and not given_by_trace.workload:
         raise InputError(path, "--trace", "expected types without workload, which a trace gives; all have one")
-    if file is None or not left_out.workload:
+    if file is None or not given_by_trace.workload:
         return parse_instance(document, str(path)), ()
     if servers is None:
         problem = "expected --servers L beside it: the workload is the mean number of jobs per server"
         raise InputError(path, "simulation.arrivals", problem) if trace is None else ArgumentError("trace", problem)
-    instance = left_out.parsed(document, str(path))
+    instance = given_by_trace.parsed(document, str(path))
     traced = typed_jobs(file, instance, present=False)
-    instance, notes = left_out.measured(instance, traced, servers)
+    instance, notes = given_by_trace.measured(instance, traced, servers)
     _, types, durations = traced.arriving
     number = np.bincount(types, minlength=len(instance.types))
     stays = np.bincount(types, weights=durations, minlength=len(instance.types)) / np.maximum(number, 1) / MICROSECONDS
     kinds = list(instance.types)
-    for j in left_out.workload:
+    for j in given_by_trace.workload:
         if "service_rate" not in document["type"][j] and stays[j] > 0:
             kinds[j] = replace(kinds[j], service_rate=1 / Fraction(float(stays[j])).limit_denominator(FINEST))
-    shown = ", ".join(f"{quoted(kinds[j].name)} {float(kinds[j].service_rate):.4g}" for j in left_out.workload)
+    shown = ", ".join(f"{quoted(kinds[j].name)} {float(kinds[j].service_rate):.4g}" for j in given_by_trace.workload)
     return replace(instance, types=tuple(kinds)), (*traced.notes, *notes, f"service rates, per second: {shown}")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fluid.files.left_out import LeftOut, has_trace, left_to_trace
+from fluid.files.given_by_trace import GivenByTrace, has_trace, what_trace_gives
 from fluid.files.tables import Place, parse_table
 from fluid.simulation.documents import Table, Times
 from fluid.simulation.policy_interface import Policy
@@ -19,6 +19,7 @@ from fluid.simulation.scenario import Scenario, TypedScenario
 from theory.doors import imported
 from theory.errors import ArgumentError, InputError
 from theory.instance import Instance
+from theory.numbers import MOST_SERVERS
 
 if TYPE_CHECKING:
     from fluid.traces.jobs import TraceJobs
@@ -44,7 +45,7 @@ class Given:
 
 def is_sized(document: Mapping[str, Any]) -> bool:
     """Return whether a document is a law of sizes."""
-    return isinstance(document.get("sizes"), Mapping)
+    return "sizes" in document and "server" not in document
 
 
 def servers_in(document: Mapping[str, Any], path: Path) -> int:
@@ -54,7 +55,10 @@ def servers_in(document: Mapping[str, Any], path: Path) -> int:
         raise ArgumentError("servers", "missing, expected the number of servers")
     from theory.files.sizes import parse_sizes
 
-    return parse_sizes(document, str(path), path.parent).servers
+    servers = parse_sizes(document, str(path), path.parent).servers
+    if servers > MOST_SERVERS:
+        raise InputError(path, "sizes.servers", f"expected at most {MOST_SERVERS:,} to simulate, got {servers:,}")
+    return servers
 
 
 def read_scenario(
@@ -77,7 +81,7 @@ def read_scenario(
     ----------
     document : mapping
         An instance file, or for slotted policies a law of sizes, with the table ``[simulation]``. Where a trace stands
-        for arrivals, types may leave out ``workload`` and ``reward`` (`fluid.files.left_out`).
+        for arrivals, types may leave out ``workload`` and ``reward`` (`fluid.files.given_by_trace`).
     policy : Policy
     times : Times
     source, folder, trace, drop_open, strict
@@ -118,14 +122,14 @@ def read_scenario(
 
         law, traced = sized_jobs(table.trace, present=table.initial.trace)
         return Given(model.scenario_of_trace(law, table, times, traced, **how), table, None, traced)
-    left_out = left_to_trace(document) if trace is not None or has_trace(fields) else LeftOut()
-    instance = left_out.parsed(document, source)
+    given_by_trace = what_trace_gives(document) if trace is not None or has_trace(fields) else GivenByTrace()
+    instance = given_by_trace.parsed(document, source)
     table, jobs = table_beside(instance), None
     if table.trace is not None:
         from fluid.traces.jobs import typed_jobs
 
         jobs = typed_jobs(table.trace, instance, present=table.initial.trace)
-    instance, notes = left_out.measured(instance, jobs, times.servers)
+    instance, notes = given_by_trace.measured(instance, jobs, times.servers)
     scenario: Scenario = model.scenario_of(instance, table, times, jobs, **how)
     if isinstance(scenario, TypedScenario) and scenario.rounds_times:
         notes = (*notes, f"{ROUNDED} {float(scenario.resolution):.3g} is that for --until {times.until:g}")

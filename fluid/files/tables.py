@@ -51,8 +51,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from fluid.files.given_by_trace import has_trace
 from fluid.files.initial import initial_jobs, initial_sizes
-from fluid.files.left_out import has_trace
 from fluid.simulation.documents import InitialJobs, Table
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import all_options, option_of

@@ -102,7 +102,7 @@ class Algorithm1:
         return tuple(self.setting.servers * rho for rho in self.instance.workload)
 
     @cached_property
-    def room(self) -> tuple[int, ...]:
+    def most_jobs(self) -> tuple[int, ...]:
         """The most jobs on a server of each pool."""
         from theory.exact.knapsack import max_weight
 
@@ -112,13 +112,13 @@ class Algorithm1:
     @property
     def constant(self) -> Fraction:
         """B_2 as derived: half of the workload and of all jobs that fit."""
-        jobs = sum(n * k for n, k in zip(self.setting.pool_sizes, self.room, strict=True))
+        jobs = sum(n * k for n, k in zip(self.setting.pool_sizes, self.most_jobs, strict=True))
         return (total(self.workload) + jobs) / 2
 
     @property
     def printed_constant(self) -> Fraction:
         """B_2 as printed: ``sum_j (rho_j + L K^3 mu_max / mu_j + L K)``."""
-        jobs, rates = max(self.room), [t.service_rate for t in self.instance.types]
+        jobs, rates = max(self.most_jobs), [t.service_rate for t in self.instance.types]
         parts = [rho + self.setting.servers * jobs * (jobs**2 * max(rates) / mu + 1)
                  for rho, mu in zip(self.workload, rates, strict=True)]  # fmt: skip
         return total(parts)
@@ -142,7 +142,7 @@ class Algorithm1:
 
         Servers begin one after another, each for the jobs that remain by then.
         """
-        state = self.start([q + max(self.room) * self.setting.servers for q in queues])
+        state = self.start([q + max(self.most_jobs) * self.setting.servers for q in queues])
         for j in np.argsort(state.waiting)[::-1].tolist():
             state.asked[0] = j
             self.steps.settle(state, None, None)

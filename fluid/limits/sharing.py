@@ -49,6 +49,8 @@ class EventsFile:
     def __post_init__(self) -> None:
         if self.until / self.period > MAX_PERIODS:
             raise InputError("until", f"expected at most {MAX_PERIODS} periods")
+        if self.until < self.period:
+            raise InputError("period", f"expected at most until, {self.until}, got {self.period}")
 
 
 @dataclass(frozen=True)

@@ -436,7 +436,7 @@ class TypedGuard(Guard):
     @classmethod
     def empty(cls, setting: Any, state: State) -> dict[str, NDArray[Any]]:
         """Return the common part of an empty system, with resources where the state holds them."""
-        return cls.make_empty(setting, resources=bool(state.free.size or state.generators.size), room=1)
+        return cls.make_empty(setting, resources=bool(state.free.size or state.generators.size), most_moves=1)
 
     def fits(self, state: State, server: int, job_type: int) -> bool:
         """Return whether a server has free capacity for a job."""

@@ -23,7 +23,7 @@ from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.results import Result, Run
 from fluid.simulation.run import Runner
 from fluid.simulation.scenario import Scenario
-from fluid.simulation.state import ASKS, PATIENCE, State
+from fluid.simulation.state import ASKS, MOST_REQUESTS, State
 from fluid.simulation.ticks import in_units
 from theory.compiled import noticing_compilation
 from theory.errors import ArgumentError, expect, expect_number
@@ -123,7 +123,7 @@ def _state_after_answers(
     run: Runner, engine: Engine, setting: Any, state: State, measures: Measures, draws: Any
 ) -> State:
     """Extend a state until its policy asks no more, and let the policy go on at the same event."""
-    for _ in range(PATIENCE):
+    for _ in range(MOST_REQUESTS):
         state = answered(run.policy, setting, state)
         engine.resume(run.functions, state, measures, draws)
         if not state.done[ASKS]:

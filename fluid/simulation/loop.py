@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from fluid.simulation.arrivals import Stream
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import RESTLESS
-from fluid.simulation.state import MOVES, PATIENCE, Common, PolicyError, State, fits
+from fluid.simulation.state import MOST_REQUESTS, MOVES, Common, PolicyError, State, fits
 from theory.compiled import step
 
 Function = Callable[..., Any]
@@ -93,7 +93,7 @@ def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
 
 @step
 def most_calls(state: Common) -> int:
-    """Stand for the model's function: how often ``refresh`` may ask for another call beyond `PATIENCE`."""
+    """Stand for the model's function: how often ``refresh`` may ask for another call beyond `MOST_REQUESTS`."""
     return 0
 
 
@@ -122,7 +122,7 @@ def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
             break
         going = bool(refresh(state, draws))
         calls += 1 if going else 0
-        if calls > PATIENCE and calls > PATIENCE + most_calls(state):
+        if calls > MOST_REQUESTS and calls > MOST_REQUESTS + most_calls(state):
             raise PolicyError(RESTLESS)
 
 

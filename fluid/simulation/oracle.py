@@ -79,7 +79,7 @@ def configured_fields(setting: Setting, name: str) -> dict[str, NDArray[Any]]:
         insert_into(vacant, levels, types + int(setting.pool[server]), server)
     # the most jobs that start at one event are those of one server; a margin beside
     most = 16 + max(sum(space.most(j) for j in range(types)) for space in spaces)
-    fields = queue_fields(setting, name, resources=False, room=most)
+    fields = queue_fields(setting, name, resources=False, most_moves=most)
     return fields | _oracle(setting) | {
         "configuration": np.zeros((setting.servers, types), np.int32),
         "vacant": vacant,

@@ -46,8 +46,8 @@ Rules
 - Functions are written for numba: scalars, arrays by field, and preferably no allocation. Functions that they call
   carry ``@packproof.step`` and are reached by a global name; others are refused. What numba cannot compile runs as
   Python, on the same path, and a line on stderr says why.
-- ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
-  in service besides (slots: each server and each job that waits as the slot begins).
+- ``refresh`` has a limit: at one event it may return True `MOST_REQUESTS` times and ten times for each server and each
+  job in service besides (slots: each server and each job that waits as the slot begins).
 - An author's policy is watched (`fluid.simulation.authors`): the common part must change by its ``moves`` alone, and
   every index of compiled code is looked at. What goes wrong ends in one line with file, line, function and event. A
   state has fields and no methods: it is replaced by one of a type that every process knows (`fluid.simulation.state`).

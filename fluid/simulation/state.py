@@ -32,8 +32,8 @@ MOVES, REASSIGNED, ASKS = 0, 1, 2
 UNLIMITED = 2**62
 """Free units on a server whose pool lists its configurations instead of resources."""
 
-PATIENCE = 1000
-"""Calls of ``refresh`` that every event has; see `most_calls`."""
+MOST_REQUESTS = 1000
+"""Times that a policy may ask at one event for another call of ``refresh``, or for an answer; see `most_calls`."""
 
 
 class PolicyError(ContractError):
@@ -110,7 +110,7 @@ class Setting:
         return np.repeat(np.arange(len(self.pool_sizes), dtype=np.int32), self.pool_sizes)
 
 
-def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dict[str, NDArray[Any]]:
+def common(setting: Setting, *, resources: bool = True, most_moves: int = 4096) -> dict[str, NDArray[Any]]:
     """Make the common part of a state, to be spread into the policy's own: ``MyState(**common(setting), ...)``.
 
     Parameters
@@ -119,7 +119,7 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     resources : bool
         Whether ``free``, ``demands`` and ``generators`` are kept, so that `fits` can be asked. A policy whose slots see
         to it that jobs fit leaves them out and saves the memory.
-    room : int
+    most_moves : int
         M, rows of ``moves``.
 
     Raises
@@ -169,7 +169,7 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
         "generators": np.array(generators, np.int32).reshape(-1, types),
         "spans": spans,
         "pool": setting.pool.copy(),
-        "moves": np.zeros((room, 3), np.int32),
+        "moves": np.zeros((most_moves, 3), np.int32),
         "done": np.zeros(4, np.int64),
     }
 
@@ -361,7 +361,7 @@ def _write_move(state: State, job_type: int, source: int, target: int) -> None:
 
 @step
 def most_calls(state: State) -> int:
-    """Return how often ``refresh`` may return True at one event beyond `PATIENCE`: ten times a server and a job."""
+    """Return how often ``refresh`` may return True at an event beyond `MOST_REQUESTS`: ten times a server and a job."""
     jobs = len(state.counts)
     for j in range(len(state.totals)):
         jobs += state.totals[j]
@@ -391,7 +391,12 @@ QueueCommon = state_type(__name__, "QueueCommon", QUEUE)
 
 
 def queue_fields(
-    setting: Setting, name: str = "a policy of queues", *, resources: bool = True, room: int = 4096, clocks: int = 0
+    setting: Setting,
+    name: str = "a policy of queues",
+    *,
+    resources: bool = True,
+    most_moves: int = 4096,
+    clocks: int = 0,
 ) -> dict[str, NDArray[Any]]:
     """Make those fields for empty servers (see `common`), to be spread into the policy's state.
 
@@ -402,7 +407,7 @@ def queue_fields(
     """
     if setting.initial is not None and setting.initial.any():
         raise InputError("simulation.initial", f"expected empty servers for {name}")
-    fields = common(setting, resources=resources, room=room)
+    fields = common(setting, resources=resources, most_moves=most_moves)
     return {**fields, "waiting": np.zeros(len(setting.instance.types), np.int64), "clocks": np.zeros(clocks)}
 
 

@@ -13,7 +13,7 @@ __getattr__, __all__ = doors(
         "alibaba": ("read_alibaba", "read_alibaba_2018"),
         "guessed": ("guess_columns", "read_guessed"),
         "google": ("read_google_2019", "read_google_events", "read_google_table"),
-        "mapped": ("Columns", "read_mapped"),
+        "mapped": ("TaskColumns", "named_columns", "read_mapped"),
         "model": ("Outcome", "Trace"),
         "preprocess": (
             "completed",

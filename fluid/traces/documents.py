@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.traces.known import Cells, LogFormat, Made, Rule, read_table
+from fluid.traces.known import CellsOfRow, LogFormat, Made, Rule, one_of, read_table
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.files.objects import document_of
@@ -43,6 +44,48 @@ def read_document(path: str | Path, *, drop_open: bool = False, strict: bool = F
         return None
     table = table_of_objects(place, rows)
     return read_table(table, form, drop_open=drop_open, strict=strict)
+
+
+# ---- fields ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _telling(place: Path, number: int) -> Iterator[None]:
+    """Say of an error in which object of a file it is."""
+    try:
+        yield
+    except InputError as error:
+        fail(place, number, error.place, error.problem)
+
+
+def _object_of(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(place, f"expected an object, got {value!r:.40}")
+    return value
+
+
+def _object(table: Mapping[str, Any], name: str, place: str = "") -> Mapping[str, Any]:
+    """Return an object of a field, empty where there is none; `place` is where the table stands."""
+    value = table.get(name)
+    return {} if value is None else _object_of(value, place + name)
+
+
+def _objects(table: Mapping[str, Any], name: str, place: str = "") -> list[Mapping[str, Any]]:
+    """Return a list of objects of a field, empty where there is none."""
+    value = table.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InputError(place + name, f"expected a list, got {value!r:.40}")
+    return [_object_of(one, f"{place}{name}[{i}]") for i, one in enumerate(value, 1)]
+
+
+def _text(table: Mapping[str, Any], name: str, place: str = "") -> str:
+    """Return a text of a field, empty where there is none."""
+    value = table.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InputError(place + name, f"expected a text, got {value!r:.40}")
+    return value or ""
 
 
 # ---- Kubernetes ------------------------------------------------------------------------------------------------------
@@ -87,23 +130,28 @@ def _pods(place: Path, document: Mapping[str, Any]) -> Rows:
     if not items:
         raise InputError(place, "", "expected pods (kubectl get pods -o json), found an empty list")
     for number, pod in enumerate(items, 1):
-        try:
-            yield number, _pod(pod)
-        except (AttributeError, TypeError, KeyError) as error:
-            fail(place, number, "", f"expected a pod as kubectl writes it ({error})")
-        except ValueError as error:
-            fail(place, number, "requests", str(error))
+        with _telling(place, number):
+            row = _pod(_object_of(pod, ""))
+        yield number, row
 
 
 def _pod(pod: Mapping[str, Any]) -> dict[str, str]:
     """Return the row of a pod."""
-    spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    phase = status.get("phase") or "Unknown"
-    conditions = {one["type"]: one for one in status.get("conditions") or () if one.get("status") == "True"}
-    scheduled = conditions.get("PodScheduled", {}).get("lastTransitionTime") or status.get("startTime") or ""
+    spec, status = _object(pod, "spec"), _object(pod, "status")
+    phase = _text(status, "phase", "status.") or "Unknown"
+    conditions = {
+        _text(one, "type", "status.conditions."): one
+        for one in _objects(status, "conditions", "status.")
+        if one.get("status") == "True"
+    }
+    scheduled = conditions.get("PodScheduled", {})
+    metadata = _object(pod, "metadata")
+    if not metadata:
+        raise InputError("metadata", "missing, expected it with creationTimestamp")
     row = {
-        "creationTimestamp": pod["metadata"].get("creationTimestamp") or "",
-        "PodScheduled": scheduled,
+        "creationTimestamp": _text(metadata, "creationTimestamp", "metadata."),
+        "PodScheduled": _text(scheduled, "lastTransitionTime", "status.conditions.")
+        or _text(status, "startTime", "status."),
         "finishedAt": _finished(status, phase) or ("" if phase not in ENDED else NOT_SAID),
         "phase": phase,
     }
@@ -128,32 +176,46 @@ def _finished(status: Mapping[str, Any], phase: str) -> str:
     """Return when the last container of a pod that has ended was finished; empty where that is not said."""
     if phase not in ENDED:
         return ""
-    statuses = [*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())]
-    times = [(one.get("state") or {}).get("terminated", {}).get("finishedAt") or "" for one in statuses]
-    return max(times, default="")
+    times = [""]
+    for name in ("containerStatuses", "initContainerStatuses"):
+        for one in _objects(status, name, "status."):
+            place = f"status.{name}.state."
+            ended = _object(_object(one, "state", f"status.{name}."), "terminated", place)
+            times.append(_text(ended, "finishedAt", f"{place}terminated."))
+    return max(times)
 
 
 def _requests(spec: Mapping[str, Any]) -> Requests:
     """Return the effective request of a pod: of its containers and sidecars together, or of an init container."""
-    containers = _sum(_requested(one) for one in spec.get("containers") or ())
+    containers = _sum(_requested(one, "spec.containers.") for one in _objects(spec, "containers", "spec."))
     sidecars: Requests = {}
     most: Requests = {}
-    for one in spec.get("initContainers") or ():
+    for one in _objects(spec, "initContainers", "spec."):
+        requested = _requested(one, "spec.initContainers.")
         if one.get("restartPolicy") == "Always":  # a sidecar, which stays
-            sidecars = _sum([sidecars, _requested(one)])
+            sidecars = _sum([sidecars, requested])
             most = _most([most, sidecars])
         else:
-            most = _most([most, _sum([sidecars, _requested(one)])])
-    effective = _most([_sum([containers, sidecars]), most]) | _requested(spec)
-    overhead = {name: quantity(str(amount)) for name, amount in (spec.get("overhead") or {}).items()}
-    return _sum([effective, overhead])
+            most = _most([most, _sum([sidecars, requested])])
+    effective = _most([_sum([containers, sidecars]), most]) | _requested(spec, "spec.")
+    return _sum([effective, _quantities(spec, "overhead", "spec.")])
 
 
-def _requested(container: Mapping[str, Any]) -> Requests:
+def _requested(container: Mapping[str, Any], place: str) -> Requests:
     """Return what a container, or a pod as a whole, requests; without a request its limit counts."""
-    resources = container.get("resources") or {}
-    amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return {name: quantity(str(amount)) for name, amount in amounts.items()}
+    resources, place = _object(container, "resources", place), f"{place}resources."
+    return _quantities(resources, "limits", place) | _quantities(resources, "requests", place)
+
+
+def _quantities(table: Mapping[str, Any], name: str, place: str) -> Requests:
+    """Return the quantities of a field by resource."""
+    found: Requests = {}
+    for resource, amount in _object(table, name, place).items():
+        try:
+            found[resource] = quantity(str(amount))
+        except InputError as error:
+            raise InputError(f"{place}{name}.{resource}", error.problem) from error
+    return found
 
 
 def _sum(parts: Iterable[Requests]) -> Requests:
@@ -169,7 +231,7 @@ def _most(parts: Sequence[Requests]) -> Requests:
     return {name: max(part.get(name, Fraction(0)) for part in parts) for name in names}
 
 
-def _other_requests(cells: Mapping[str, Sequence[Cells]]) -> list[str]:
+def _other_requests(cells: Mapping[str, Sequence[CellsOfRow]]) -> list[str]:
     names = sorted({name for (_, others) in cells["cpu"] for name in others.split()})
     return [f"Kubernetes: requests not used: {', '.join(names)}"] if names else []
 
@@ -200,31 +262,42 @@ PODS = LogFormat(
 def _attempts(place: Path, jobs: Sequence[Any]) -> Rows:
     """Give a row for each machine of each attempt; a job without an attempt is one row without a start."""
     for number, job in enumerate(jobs, 1):
-        try:
-            yield from ((number, row) for row in _attempts_of(job))
-        except (AttributeError, TypeError, KeyError) as error:
-            fail(place, number, "", f"expected a job as cluster_job_log has them ({error})")
+        with _telling(place, number):
+            rows = list(_attempts_of(_object_of(job, "")))
+        yield from ((number, row) for row in rows)
 
 
 def _attempts_of(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    arrival, attempts = job["submitted_time"], job["attempts"]
+    for name in ("submitted_time", "attempts", "status"):
+        if name not in job:
+            raise InputError(name, "missing, expected it as cluster_job_log has it")
+    arrival, attempts = _text(job, "submitted_time"), _objects(job, "attempts")
     if not attempts:
-        yield {"submitted_time": arrival or "", "start_time": "", "end_time": "", "status": "", "gpus": "1"}
+        yield {"submitted_time": arrival, "start_time": "", "end_time": "", "status": "", "gpus": "1"}
     for place, attempt in enumerate(attempts):
-        start, end = (attempt.get(name) or "" for name in ("start_time", "end_time"))
+        start, end = (_text(attempt, name, "attempts.") for name in ("start_time", "end_time"))
         is_last = place == len(attempts) - 1
         row = {
-            "submitted_time": arrival or "",
+            "submitted_time": arrival,
             "start_time": start,
             "end_time": end or ("" if is_last else NOT_SAID),
-            "status": job["status"] if is_last else "Failed",
+            "status": _text(job, "status") if is_last else "Failed",
         }
-        for machine in attempt.get("detail") or ():
-            yield row | {"gpus": str(len(machine.get("gpus") or ()))}
+        for machine in _objects(attempt, "detail", "attempts."):
+            gpus = machine.get("gpus") or []
+            if not isinstance(gpus, list):
+                raise InputError("attempts.detail.gpus", f"expected a list, got {gpus!r:.40}")
+            yield row | {"gpus": str(len(gpus))}
         arrival = end or start or arrival
 
 
 OUTCOMES: dict[str, str] = {"Pass": "finish", "Killed": "kill", "Failed": "fail"}
+
+
+def _outcome(status: str, end: str) -> str:
+    """Return how an attempt ended, by the status of its job."""
+    return one_of(OUTCOMES)(status) if end else "censored"
+
 
 PHILLY = LogFormat(
     "the jobs of Philly (cluster_job_log)",
@@ -233,7 +306,7 @@ PHILLY = LogFormat(
         Made("start", ("start_time",)),
         Made("end", ("end_time",)),
         Made("gpu", ("gpus",)),
-        Made("outcome", ("status", "end_time"), lambda status, end: OUTCOMES[status] if end else "censored"),
+        Made("outcome", ("status", "end_time"), _outcome),
     ),
     leave=(Rule("of attempts that have ended at a time that is not said", "end_time", NOT_SAID.__eq__),),
     notes=(

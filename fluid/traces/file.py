@@ -28,7 +28,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from fluid.traces.mapped import Columns, OutcomeName, columns_of, read_mapped
+from fluid.traces.mapped import OutcomeName, TaskColumns, columns_of, read_mapped
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
@@ -64,7 +64,7 @@ class TraceFile:
         Whether rows of a log that never ran are refused; unless so, they are dropped and counted.
     by_demand : bool
         Whether the resources of a log are read even where a column names the type.
-    columns : Columns or None
+    columns : TaskColumns or None
         Which column is what, of a table of no known format.
     capacity : tuple of (str, Fraction)
         Of one server by resource, to take sizes from; empty where the trace has shares.
@@ -76,7 +76,7 @@ class TraceFile:
     completed: bool = False
     types: str = ""
     capacity: tuple[tuple[str, Fraction], ...] = ()
-    columns: Columns | None = None
+    columns: TaskColumns | None = None
     drop_open: bool = False
     strict: bool = False
     by_demand: bool = False

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fluid.traces.clocks import Clock, clock_of
-from fluid.traces.mapped import QUANTITIES, Columns, specified, trace_of
+from fluid.traces.mapped import QUANTITIES, TIMES, TaskColumns, named_columns, trace_of
 from fluid.traces.model import Doubt, Oddity, Trace
 from theory.errors import InputError
 from theory.files.cells import is_absent
@@ -55,16 +55,13 @@ GUESSED = Format(
     ),
 )
 
-TIMES = ("time", "start", "end", "duration")
-"""Names of `Columns` that are times."""
 
-
-def guess_columns(path: str | Path) -> tuple[Columns, str]:
+def guess_columns(path: str | Path) -> tuple[TaskColumns, str]:
     """Guess what the columns of a log are.
 
     Returns
     -------
-    Columns
+    TaskColumns
         Rows without an end run on to the end of the log.
     str
         The guess in words.
@@ -80,7 +77,7 @@ def guess_columns(path: str | Path) -> tuple[Columns, str]:
     return columns, in_words(columns)
 
 
-def _guessed(table: Table, *, by_demand: bool = False) -> tuple[Records, Columns]:
+def _guessed(table: Table, *, by_demand: bool = False) -> tuple[Records, TaskColumns]:
     """Read a log whose columns are guessed."""
     chosen = GUESSED.bind(table.header)
     if by_demand and set(chosen) & set(RESOURCES):
@@ -90,17 +87,17 @@ def _guessed(table: Table, *, by_demand: bool = False) -> tuple[Records, Columns
     return read_named(table, named, ids)
 
 
-def read_named(table: Table, named: Mapping[str, str], others: Mapping[str, str]) -> tuple[Records, Columns]:
-    """Read the columns of a log, by the names of `Columns`, and `others`; units are those of their headers."""
+def read_named(table: Table, named: Mapping[str, str], others: Mapping[str, str]) -> tuple[Records, TaskColumns]:
+    """Read the columns of a log, by the names of `TaskColumns`, and `others`; units are those of their headers."""
     table.expect_columns(list(named.values()))
     for name in named:
         if name not in QUANTITIES:
             refuse_unknown_unit(table.place, table.first, name, named[name])
-    wanted = [Column(name, QUANTITIES.get(name, AMOUNT)) for name in (*named, *others)]
-    found = records(table, wanted, {**named, **others})
+    headers = {**named, **others}
+    found = records(table, named_columns(headers), headers)
     _refuse_units(found, [name for name in named if name in TIMES])
     columns = guessed_columns(named, clock_of(found, [name for name in named if name in TIMES]), tuple(others.values()))
-    found.columns |= {column.name: column for column in specified(columns)}
+    found.columns |= {column.name: column for column in columns.columns}
     return found, columns
 
 
@@ -122,11 +119,10 @@ def refuse_unknown_unit(place: Path, line: int, name: str, cell: str) -> None:
         raise error.within(f"{place}:{line}") from error
 
 
-def guessed_columns(named: Mapping[str, str], clock: Clock, unread: tuple[str, ...] = ()) -> Columns:
+def guessed_columns(named: Mapping[str, str], clock: Clock, unread: tuple[str, ...] = ()) -> TaskColumns:
     """Return columns whose units are those of their headers, with times as `clock` says; all rows are kept."""
-    return Columns(
-        tuple(named.items()),
-        scale=clock.scale,
+    return TaskColumns(
+        named_columns(named, dict(clock.scale)),
         keeps_open=True,
         is_guessed=True,
         written=clock.form,
@@ -137,7 +133,7 @@ def guessed_columns(named: Mapping[str, str], clock: Clock, unread: tuple[str, .
 
 
 def _named(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns by the names of `Columns`; a table in which one is missing is refused."""
+    """Return the columns by the names of `TaskColumns`; a table in which one is missing is refused."""
 
     def refuse(expected: str) -> NoReturn:
         seen = ", ".join(table.header)[:120] or "no columns"
@@ -163,11 +159,11 @@ def _named(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
     return named | resources
 
 
-def in_words(columns: Columns) -> str:
+def in_words(columns: TaskColumns) -> str:
     """Return a guess in words."""
-    shown = ", ".join(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in columns.column)
-    times = "".join(f"; {name} times {text(factor)} s" for name, factor in columns.scale if factor != 1)
-    factors = [(name, factor_of(name, cell)) for name, cell in columns.column if name in columns.resources]
+    shown = ", ".join(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in columns.headers.items())
+    times = "".join(f"; {one.name} times {text(one.unit)} s" for one in columns.columns if one.unit != 1)
+    factors = [(name, factor_of(name, columns.headers[name])) for name in columns.resources]
     amounts = "".join(f"; {name} times {text(factor)}" for name, factor in factors if factor != 1)
     assumed = f"; {columns.assumed}" if columns.assumed else ""
     return f"columns guessed from the header: {shown}{times}{amounts}{assumed}"

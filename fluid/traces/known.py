@@ -4,8 +4,9 @@
 of one or several columns of the table, perhaps by a function of their cells, and is then read as every log is
 (`fluid.traces.mapped`). Of several columns of one name the first counts whose headers the table has.
 
-Sources: the manual page of sacct (Slurm); the Standard Workload Format 2.2 of the Parallel Workloads Archive; the
-READMEs of AzurePublicDataset (V1, V2) and HeliosData. Azure's own analysis takes >24 cores for 30 and >64 GB for 70.
+Sources: the manual page of sacct (Slurm); the manual of HTCondor; the Standard Workload Format 2.2 of the Parallel
+Workloads Archive; the READMEs of AzurePublicDataset (V1, V2) and HeliosData. Azure's own analysis takes >24 cores for
+30 and >64 GB for 70.
 """
 
 from __future__ import annotations
@@ -19,21 +20,20 @@ from itertools import compress
 from pathlib import Path
 from typing import NoReturn
 
-from fluid.traces import slurm
+from fluid.traces import condor, slurm
 from fluid.traces.mapped import KNOWN as NO_RESOURCES
-from fluid.traces.mapped import Columns, specified, trace_of
+from fluid.traces.mapped import TIMES, TaskColumns, named_columns, trace_of
 from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
 from theory.errors import InputError
+from theory.files.cells import nonnegative
 from theory.files.formats import records
 from theory.files.table import Block, Table, opened
 from theory.numbers import many, text
 
-Cells = tuple[str, ...]
+CellsOfRow = tuple[str, ...]
 
 UNITS = {"cpu": "cores", "memory": "GiB", "disk": "GiB", "gpu": "GPUs"}
 """Units of the resources of every format."""
-
-TIMES = frozenset({"time", "start", "end", "duration"})
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,17 @@ class Made:
     of: tuple[str, ...]
     read: Callable[..., str] | None = None
     instead: Mapping[str, str] = field(default_factory=dict)
+
+
+def one_of(words: Mapping[str, str]) -> Callable[[str], str]:
+    """Make the reader of cells that are one of some words, each of which means another."""
+
+    def read(cell: str) -> str:
+        if cell not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, got {cell[:40]!r}")
+        return words[cell]
+
+    return read
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ class LogFormat:
     leave: tuple[Rule, ...] = ()
     advice: str = ""
     notes: tuple[str, ...] = ()
-    remarks: Callable[[Mapping[str, Sequence[Cells]]], Sequence[str]] | None = None
+    remarks: Callable[[Mapping[str, Sequence[CellsOfRow]]], Sequence[str]] | None = None
 
     def tells(self, first: Sequence[str]) -> bool:
         """Return whether a first row is one of this format."""
@@ -127,8 +138,10 @@ class LogFormat:
         return list(found.values())
 
     def _refuse_lack(self, table: Table, lacking: Sequence[str]) -> NoReturn:
-        wanted = {one.of for one in self.columns if one.name in (lacking or UNITS)}
-        names = " or ".join(sorted(" and ".join(of) for of in wanted))
+        groups: list[tuple[str, ...]] = [("duration", "end") if name == "duration" else (name,) for name in lacking]
+        groups = groups or [tuple(UNITS)]
+        wanted = [sorted({" and ".join(one.of) for one in self.columns if one.name in names}) for names in groups]
+        names = ", and ".join(" or ".join(headers) for headers in wanted)
         advice = f" ({self.advice})" if self.advice else ""
         table.fail(table.first, "", f"expected {names} in {self.name}{advice}; found {', '.join(table.header)[:200]}")
 
@@ -184,17 +197,41 @@ SACCT_COLUMNS = replace(
 )
 
 
+# ---- HTCondor --------------------------------------------------------------------------------------------------------
+
+HTCONDOR = LogFormat(
+    "the jobs of HTCondor (condor_history)",
+    (
+        Made("time", ("QDate",)),
+        *(Made("start", (name,)) for name in ("JobCurrentStartDate", "JobStartDate")),
+        Made("end", ("CompletionDate", "EnteredCurrentStatus", "JobStatus"), condor.end),
+        *(Made("outcome", of, condor.outcome) for of in (("JobStatus", "ExitCode"), ("JobStatus",))),
+        Made("cpu", ("RequestCpus",), condor.request()),
+        Made("memory", ("RequestMemory",), condor.request(1024)),
+        Made("disk", ("RequestDisk",), condor.request(2**20)),
+        *(Made("gpu", (name,), condor.request()) for name in ("RequestGPUs", "RequestGpus")),
+    ),
+    needed=(("QDate",), ("JobStatus",), ("RequestCpus",)),
+    leave=(Rule("that run outside of the pool (universe 7, 9, 12)", "JobUniverse", {"7", "9", "12"}.__contains__),),
+    advice="condor_history -af:ht QDate JobCurrentStartDate CompletionDate EnteredCurrentStatus JobStatus ExitCode "
+    "JobUniverse RequestCpus RequestMemory RequestDisk RequestGPUs",
+    notes=("HTCondor: of a job that ran several times the last run counts; one that was removed counts until then",),
+)
+
+
 # ---- the Parallel Workloads Archive ----------------------------------------------------------------------------------
 
 
 def _processors(requested: str, allocated: str) -> str:
     """Return the number of processors of a job: those requested, or those it had where that is not known (-1)."""
-    return next((cell for cell in (requested, allocated) if not cell.startswith("-") and Fraction(cell) > 0), "0")
+    return next((cell for cell in (requested, allocated) if not cell.startswith("-") and nonnegative(cell) > 0), "0")
 
 
 def _kibibytes(each: str, requested: str, allocated: str) -> str:
     """Return the memory of a job in GiB, of kilobytes for each processor; 0 where it is not known (-1)."""
-    return "0" if each.startswith("-") else text(Fraction(each) * Fraction(_processors(requested, allocated)) / 2**20)
+    return (
+        "0" if each.startswith("-") else text(nonnegative(each) * Fraction(_processors(requested, allocated)) / 2**20)
+    )
 
 
 PARTS_OF_JOBS = Rule(
@@ -205,7 +242,7 @@ PARTS_OF_JOBS = Rule(
 )
 
 
-def _unknown(cells: Mapping[str, Sequence[Cells]]) -> list[str]:
+def _unknown(cells: Mapping[str, Sequence[CellsOfRow]]) -> list[str]:
     """Return the notes on what a log does not know."""
     notes = []
     if any(each.startswith("-") for each, *_ in cells.get("memory", ())):
@@ -222,7 +259,7 @@ SWF = LogFormat(
         Made("duration", ("run time",)),
         Made("cpu", ("requested processors", "allocated processors"), _processors),
         Made("memory", ("requested memory", "requested processors", "allocated processors"), _kibibytes),
-        Made("outcome", ("status",), {"1": "finish", "0": "fail", "5": "kill", "-1": "finish"}.__getitem__),
+        Made("outcome", ("status",), one_of({"1": "finish", "0": "fail", "5": "kill", "-1": "finish"})),
     ),
     header=("job number", "submit time", "wait time", "run time", "allocated processors", "average cpu time",
             "used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
@@ -274,7 +311,7 @@ HELIOS = LogFormat(
     notes=("Helios: each node of a job counts as a task of its own",),
 )
 
-KNOWN = (SACCT, SACCT_COLUMNS, SWF, AZURE, AZURE_WITH_HEADER, HELIOS)
+KNOWN = (SACCT, SACCT_COLUMNS, HTCONDOR, SWF, AZURE, AZURE_WITH_HEADER, HELIOS)
 """The formats, in the order in which a first row is compared with them."""
 
 
@@ -294,7 +331,7 @@ class _Maker:
         self.left_out: Counter[str] = Counter()
         self.parts = 0
         self.replaced: Counter[tuple[str, str, str]] = Counter()
-        self.made: dict[str, dict[Cells, str]] = {one.name: {} for one in self.columns}
+        self.made: dict[str, dict[CellsOfRow, str]] = {one.name: {} for one in self.columns}
         self._rules = [rule for rule in form.leave if rule.of in table.header]
         self._resources = [i for i, one in enumerate(self.columns) if one.name not in NO_RESOURCES]
         self.rows = 0
@@ -331,10 +368,12 @@ class _Maker:
             if value is None:
                 try:
                     value = known[cells_of_row] = one.read(*cells_of_row)
-                except (ValueError, KeyError, ZeroDivisionError) as error:
-                    shown = " and ".join(map(repr, cells_of_row))[:80]
-                    words = error.problem if isinstance(error, InputError) else ""
-                    self.table.fail(lines[i], one.of[0], words or f"expected {one.name}, got {shown}")
+                except ValueError as error:
+                    problem = error.problem if isinstance(error, InputError) else str(error)
+                    quoted = [
+                        name for name, cell in zip(one.of, cells_of_row, strict=True) if repr(cell[:40]) in problem
+                    ]
+                    self.table.fail(lines[i], [*quoted, *one.of][0], problem)
             values.append(value)
         return values
 
@@ -382,14 +421,14 @@ def read_table(table: Table, form: LogFormat, *, drop_open: bool = False, strict
     """Read an open table that is a log of known origin."""
     maker = _Maker(table, form)
     names = tuple(one.name for one in maker.columns)
-    columns = Columns(
-        tuple((name, name) for name in names),
+    columns = TaskColumns(
+        named_columns(dict(zip(names, names, strict=True))),
         outcomes=(("censored", Outcome.finish),) if drop_open else (),
         keeps_open=not drop_open,
         are_asked=True,
     )
     inner = Table(table.place, names, table.first, table.notes, maker.blocks())
-    found = records(inner, specified(columns))
+    found = records(inner, columns.columns)
     if not len(found):
         left = f" ({'; '.join(maker.notes)})" if maker.notes else ""
         table.fail(table.first, "", f"expected the rows of {form.name}, found none that is a task{left}")

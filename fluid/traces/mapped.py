@@ -43,6 +43,9 @@ from theory.numbers import many, text
 KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority", "count", "state")
 """Names that are no resources."""
 
+TIMES = ("time", "start", "end", "duration")
+"""Those of them that are times."""
+
 SINCE_1970 = 10**9 * MICROSECONDS
 """Times from here on, 2001 in microseconds, are taken for dates."""
 
@@ -74,20 +77,38 @@ QUANTITIES = {
 """Quantities of the columns of `KNOWN`; every other is an amount."""
 
 
+def named_columns(headers: Mapping[str, str], units: Mapping[str, Fraction] | None = None) -> tuple[Column, ...]:
+    """Return the columns of tasks, each with its one header.
+
+    Parameters
+    ----------
+    headers : mapping of str to str
+        The header of each column by what it is: one of `KNOWN`, or a resource.
+    units : mapping of str to Fraction, optional
+        Seconds in a unit of the time, start, end and duration; 1 unless given.
+
+    Examples
+    --------
+    >>> [(one.name, one.quantity) for one in named_columns({"time": "submit", "end": "finished", "cpu": "req_cpu"})]
+    [('time', 'moment'), ('end', 'moment'), ('cpu', 'amount')]
+    """
+    seconds = units or {}
+    return tuple(
+        Column(name, QUANTITIES.get(name, AMOUNT), (header,), seconds.get(name, Fraction(1)))
+        for name, header in headers.items()
+    )
+
+
 @dataclass(frozen=True)
-class Columns:
-    """Which column of a table is what.
+class TaskColumns:
+    """Which column of a table is what, and how its rows are tasks.
 
     Attributes
     ----------
-    column : tuple of (str, str)
-        What (one of `KNOWN`, or a resource), and the name of its column.
+    columns : tuple of Column
+        Each has one header, and the seconds in a unit of its times (`named_columns`).
     outcomes : tuple of (str, Outcome)
         Words of the table for outcomes, beside the names of `Outcome`.
-    unit : Fraction
-        Seconds in a unit of time of the table.
-    scale : tuple of (str, Fraction)
-        Seconds in a unit of the time, start, end and duration that have another one.
     keeps_open : bool
         Whether rows without an end run on to the last moment of the table, rather than being dropped.
     is_guessed : bool
@@ -104,10 +125,8 @@ class Columns:
         Whether a resource of which no row asks anything is left out, and a note says so.
     """
 
-    column: tuple[tuple[str, str], ...]
+    columns: tuple[Column, ...]
     outcomes: tuple[tuple[str, Outcome], ...] = ()
-    unit: Fraction = Fraction(1)
-    scale: tuple[tuple[str, Fraction], ...] = ()
     keeps_open: bool = False
     is_guessed: bool = False
     written: str = ""
@@ -117,9 +136,14 @@ class Columns:
     are_asked: bool = False
 
     @property
+    def headers(self) -> dict[str, str]:
+        """Return the header of each column by what it is."""
+        return {one.name: one.header(()) for one in self.columns}
+
+    @property
     def resources(self) -> tuple[str, ...]:
         """Return the names of the resources."""
-        return tuple(name for name, _ in self.column if name not in KNOWN)
+        return tuple(one.name for one in self.columns if one.name not in KNOWN)
 
 
 OutcomeName = Literal["finish", "kill", "evict", "fail", "censored"]
@@ -127,7 +151,7 @@ OutcomeName = Literal["finish", "kill", "evict", "fail", "censored"]
 
 def columns_of(
     columns: Mapping[str, str] | None, outcomes: Mapping[str, OutcomeName] | None, unit: Fraction | None, fields: Fields
-) -> Columns | None:
+) -> TaskColumns | None:
     """Return the columns that a document names, None where it names none; `fields` is its table, for errors.
 
     Raises
@@ -152,17 +176,17 @@ def columns_of(
     if not named - set(KNOWN) and "type" not in named:
         fields.fail("columns.type", "missing, expected type, or a resource")
     words = tuple((word, Outcome[kind]) for word, kind in (outcomes or {}).items())
-    return Columns(tuple(columns.items()), words, unit or Fraction(1))
+    return TaskColumns(named_columns(columns, dict.fromkeys(columns, unit or Fraction(1))), words)
 
 
-def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> Trace:
+def read_mapped(path: str | Path, columns: TaskColumns, *, strict: bool = False) -> Trace:
     """Read a table of tasks whose columns are named.
 
     Parameters
     ----------
     path : str or Path
         CSV, JSON lines or Parquet (`theory.files.table`); rows in any order.
-    columns : Columns
+    columns : TaskColumns
     strict : bool
         Whether rows that never ran are refused, rather than dropped and counted.
 
@@ -180,21 +204,13 @@ def read_mapped(path: str | Path, columns: Columns, *, strict: bool = False) -> 
         they start: each names file, line and column.
     """
     with opened(path) as table:
-        table.expect_columns([cell for _, cell in columns.column])
+        table.expect_columns(list(columns.headers.values()))
         _refuse_other_unit(table.place, columns)
-        found = records(table, specified(columns), dict(columns.column))
+        found = records(table, columns.columns, columns.headers)
     return trace_of(found, columns, strict=strict)
 
 
-def specified(columns: Columns) -> list[Column]:
-    """Return the columns as those of a format."""
-    scale = dict(columns.scale)
-    return [
-        Column(name, QUANTITIES.get(name, AMOUNT), unit=scale.get(name, columns.unit)) for name, _ in columns.column
-    ]
-
-
-def trace_of(found: Records, columns: Columns, *, strict: bool) -> Trace:
+def trace_of(found: Records, columns: TaskColumns, *, strict: bool) -> Trace:
     """Return the tasks that the rows of a table are (see `read_mapped`)."""
     place, dropped = found.place, found.dropped
     found.times = Times(columns.written)
@@ -260,22 +276,21 @@ def _stated_unit(name: str, header: str) -> str:
     return header[at : at + len(unit)] if unit and at >= 0 else unit
 
 
-def _reading(found: Records, columns: Columns, without_end: int) -> Reading:
+def _reading(found: Records, columns: TaskColumns, without_end: int) -> Reading:
     """Return how the columns of a table were read."""
     written = {COMPACT: "dates as numbers such as 20260501", SERIAL: "dates of a spreadsheet, in days"}
     form = written.get(columns.written) or {NUMBERS: "numbers", "": ""}.get(found.times.form, "dates")
-    scale = dict(columns.scale)
 
-    def unit(name: str, header: str) -> str:
-        if name in ("time", "start", "end", "duration"):
-            is_dated = form.startswith("dates") and name != "duration"
-            return "date" if is_dated else UNITS_OF_TIME.get(scale.get(name, columns.unit), "stated")
-        if name in KNOWN:
+    def unit(one: Column) -> str:
+        if one.name in TIMES:
+            is_dated = form.startswith("dates") and one.name != "duration"
+            return "date" if is_dated else UNITS_OF_TIME.get(one.unit, "stated")
+        if one.name in KNOWN:
             return ""
-        quantity = UNITS_OF_AMOUNTS.get(name) if columns.is_guessed else None
-        return (_stated_unit(name, header) or quantity) if quantity else "as it is"
+        quantity = UNITS_OF_AMOUNTS.get(one.name) if columns.is_guessed else None
+        return (_stated_unit(one.name, one.header(())) or quantity) if quantity else "as it is"
 
-    read = tuple(ReadColumn(header, name, unit(name, header)) for name, header in columns.column)
+    read = tuple(ReadColumn(one.header(()), one.name, unit(one)) for one in columns.columns)
     left_out = [*found.dropped.reasons.items(), *([("without an end", without_end)] if without_end else [])]
     unused = tuple(name for name in found.header if name and name not in (*found.headers.values(), *columns.unread))
     words = "a log with common headers" if columns.is_guessed else "a table whose columns are named"
@@ -284,7 +299,7 @@ def _reading(found: Records, columns: Columns, without_end: int) -> Reading:
 
 def _tasks(
     found: Records,
-    columns: Columns,
+    columns: TaskColumns,
     amounts: Mapping[str, Amounts],
     arrival: Integers,
     stay: Integers,
@@ -396,7 +411,7 @@ def _drop_times_of_zero(found: Records, arrival: Integers) -> None:
         found.drop(arrival == 0, f"with 0 for {found.headers['time']}", "time", problem)
 
 
-def _outcomes(found: Records, columns: Columns, is_open: Flags) -> Integers:
+def _outcomes(found: Records, columns: TaskColumns, is_open: Flags) -> Integers:
     """Return how each stay ended, by the words of the table or by whether it has an end."""
     if "outcome" not in found:
         ended = Outcome.censored if columns.keeps_open else Outcome.finish
@@ -423,16 +438,17 @@ def _name_of_type(cell: str) -> str:
 # ---- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _refuse_other_unit(place: Path, columns: Columns) -> None:
+def _refuse_other_unit(place: Path, columns: TaskColumns) -> None:
     """Refuse a unit in the header of a time that is named, where it is not that of the table."""
     if columns.is_guessed:
         return
-    for name, cell in columns.column:
-        if name in ("time", "start", "end", "duration") and unit_of(name, cell):
-            factor = factor_of(name, cell)
-            if factor != columns.unit:
+    for one in columns.columns:
+        cell = one.header(())
+        if one.name in TIMES and unit_of(one.name, cell):
+            factor = factor_of(one.name, cell)
+            if factor != one.unit:
                 expected = f'expected unit = "{text(factor)}" beside columns, as the header says'
-                fail(place, 1, cell, f"{expected}, got {text(columns.unit)} s")
+                fail(place, 1, cell, f"{expected}, got {text(one.unit)} s")
 
 
 def _notes_of_rows(found: Records, tasks: Tasks) -> list[str]:
@@ -461,7 +477,7 @@ def _open_note(count: int, *, keeps_open: bool) -> list[str]:
     return [f"{many(count, 'row')} {words} the last moment of the table"] if count else []
 
 
-def _doubts(found: Records, tasks: Tasks, columns: Columns) -> tuple[list[Doubt], list[str]]:
+def _doubts(found: Records, tasks: Tasks, columns: TaskColumns) -> tuple[list[Doubt], list[str]]:
     """Return what puts the stays of a log in doubt, and other notes on them; refused where a unit was assumed.
 
     Raises

@@ -126,12 +126,12 @@ def _tres(name: str, *cells: str) -> str:
 
 def nodes(cell: str) -> str:
     """Return the number of nodes of a job; one where none is said."""
-    return cell if cell.strip("0") else "1"
+    return text(_count("nodes", cell or "0") or Fraction(1))
 
 
 def per_node(cell: str, number: str) -> str:
     """Return what each node of a job has."""
-    return text(_count("a number of cores or GPUs", cell or "0") / Fraction(nodes(number)))
+    return text(_count("cores or GPUs", cell or "0") / Fraction(nodes(number)))
 
 
 def memory(cell: str, cores: str = "", number: str = "1") -> str:
@@ -148,7 +148,7 @@ def memory(cell: str, cores: str = "", number: str = "1") -> str:
         return text(amount)
     if of == "c" and not cores:
         raise InputError(f"expected ReqCPUS beside memory for each core, got {cell[:40]!r} alone")
-    each = amount * Fraction(cores) if of == "c" else amount
+    each = amount * _count("cores", cores) if of == "c" else amount
     return text(each / Fraction(nodes(number)))
 
 

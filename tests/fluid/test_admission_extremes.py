@@ -21,8 +21,8 @@ SHAPES = (0.3, 0.542, 1.0, 2.0, 5.0)
 KAPPAS = (-1.0, -0.5, -0.25, 0.0, 0.5, 0.9, 1.0, 1.145, 1.5, 2.5)
 TIMES = (0.1, 24.0, 730.0, 26280.0)
 CORES = 4
-INFINITE_MEAN = r"^deployments: kappa: expected kappa \+ shape of mu greater than 0"
-INFINITE_VARIANCE = r"^deployments: kappa: expected 2 kappa \+ shape of mu greater than 0"
+INFINITE_MEAN = r"^deployments\.kappa: expected kappa \+ shape of mu greater than 0"
+INFINITE_VARIANCE = r"^deployments\.kappa: expected 2 kappa \+ shape of mu greater than 0"
 
 
 def priors_of(shape: float, kappa: float) -> Priors:
@@ -152,18 +152,18 @@ DECIDE = "decide F --active 120,4 --arriving 4"
 REFUSED = [
     ({"kappa": 99}, "moments F --at 1 --size 4", "deployments.kappa: expected a number above -5 and below 5, got 99"),
     ({"kappa": -99}, DECIDE, "deployments.kappa: expected a number above -5 and below 5, got -99"),
-    ({"kappa": -4.9}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -4.358"),
+    ({"kappa": -4.9}, DECIDE, "deployments.kappa: expected kappa + shape of mu greater than 0, got -4.358"),
     ({"kappa": -5}, DECIDE, "kappa: expected a number above -5 and below 5, got -5 (a fit that ends there did not"),
     ({"kappa": 5.0}, DECIDE, "kappa: expected a number above -5 and below 5, got 5.0 (a fit that ends there did not"),
     ({"shape": "1e400"}, DECIDE, "own.toml: deployments.mu.shape: expected a number greater than 0, got 1e400"),
     ({"shape": "1e-400"}, DECIDE, "own.toml: deployments.mu.shape: expected a number greater than 0, got 1e-400"),
-    ({"kappa": -1}, DECIDE, "deployments: kappa: expected kappa + shape of mu greater than 0, got -0.458"),
+    ({"kappa": -1}, DECIDE, "deployments.kappa: expected kappa + shape of mu greater than 0, got -0.458"),
     ({"kappa": -1}, "law F --at 24 --size 4", "products for one law, expected at most 1e+09: kappa is too far from 1"),
     ({"kappa": -1}, "simulate F --policy first --threshold 9 --until 9", "expected kappa + shape of mu greater than 0"),
     ({"kappa": -0.4}, "simulate F --policy second --threshold 0.1 --until 9", "expected 2 kappa + shape of mu greater"),
     ({"kappa": -1}, "simulate F --policy zeroth --threshold 9 --until 900", "expected at most 500,000,000: take fewer"),
-    ({"shape": 0.001}, DECIDE, "deployments: mu: shape: expected at least 0.067 for a moment policy, got 0.001"),
-    ({"shape": 0.001}, "simulate F --policy second --threshold 0.1 --until 90", "mu: shape: expected at least 0.02"),
+    ({"shape": 0.001}, DECIDE, "deployments.mu.shape: expected at least 0.067 for a moment policy, got 0.001"),
+    ({"shape": 0.001}, "simulate F --policy second --threshold 0.1 --until 90", "mu.shape: expected at least 0.02"),
     ({"rate": 1e18}, DECIDE, "arrival_rate: expected a number greater than 0 and at most 1,000,000,000 an hour"),
     ({"rate": 1e9}, "simulate F --policy zeroth --threshold 9 --until 90", "expected at most 10,000,000: take fewer"),
     ({}, "simulate F --policy zeroth --threshold 9 --until 1e18", "at most 10,000,000 hours, got 1e+18"),

@@ -18,7 +18,7 @@ from fluid.traces.readers import read_trace
 from theory.errors import InputError
 
 LOGS = Path(__file__).parent / "logs"
-FINISH, KILL, FAIL, CENSORED = (Outcome[name] for name in ("finish", "kill", "fail", "censored"))
+FINISH, KILL, EVICT, FAIL, CENSORED = (Outcome[name] for name in ("finish", "kill", "evict", "fail", "censored"))
 GIB = 2**30
 
 EXPECTED: dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]], dict[str, int]]] = {
@@ -41,6 +41,17 @@ EXPECTED: dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]], dict[str, int]
             (18000, 1800, (2, Fraction(4000, 1024)), FAIL),
         ],
         {},
+    ),
+    "condor_history.txt": (
+        ("cpu", "memory", "disk", "gpu"),
+        [
+            (0, 3600, (4, 8, 1, 0), FINISH),
+            (30, 600, (1, 2, 0.5, 2), FAIL),
+            (40, 700, (2, 0.5, 0, 0), KILL),
+            (300, 2660, (8, 0, 0.25, 1), CENSORED),
+            (400, 1200, (1, 1, 0, 0), EVICT),
+        ],
+        {"that run outside of the pool (universe 7, 9, 12)": 1, "without JobCurrentStartDate": 1},
     ),
     "jobs.swf": (
         ("cpu", "memory"),
@@ -166,6 +177,7 @@ def test_azure_with_a_header(tmp_path: Path) -> None:
 
 
 SACCT = "JobID|State|Submit|Start|End|ReqTRES\n1|COMPLETED|{submit}|{start}|2026-05-01T02:00:00|{tres}\n"
+CONDOR = "QDate,JobStartDate,CompletionDate,EnteredCurrentStatus,JobStatus,RequestCpus\n100,200,300,300,{},{}\n"
 GOOD = {"submit": "2026-05-01T00:00:00", "start": "2026-05-01T01:00:00", "tres": "cpu=1,mem=1G,node=1"}
 
 
@@ -179,17 +191,25 @@ GOOD = {"submit": "2026-05-01T00:00:00", "start": "2026-05-01T01:00:00", "tres":
         ("s.txt", SACCT.format(**{**GOOD, "submit": "yesterday"}), ":2: Submit: expected a time such as"),
         ("s.txt", SACCT.format(**{**GOOD, "start": "2026-05-01T03:00:00"}), ":2: End: expected arrival <= start"),
         ("s.txt", SACCT.format(**GOOD).replace("COMPLETED", "DONE"), ":2: State: expected a state of Slurm"),
-        ("s.txt", "JobID|State|ReqTRES\n1|COMPLETED|cpu=1\n", ":1: expected Elapsed or ElapsedRaw or"),
+        ("s.txt", "JobID|State|ReqTRES\n1|COMPLETED|cpu=1\n", ":1: expected Eligible or Start or Submit, and Elapsed"),
         ("s.txt", "JobID|Submit|Elapsed|AllocCPUS\n1|2026-05-01T00:00:00|5|1\n", ":2: Elapsed: expected [days-]hours"),
         ("s.txt", "JobID|Submit|ElapsedRaw|AllocCPUS|ReqMem\n1|2026-05-01|5|1|1Q\n", ":2: ReqMem: expected memory"),
+        ("h.txt", CONDOR.format(8, 1), ":2: JobStatus: expected a status of HTCondor, 1 to 7, got '8'"),
+        ("h.txt", CONDOR.format(4, "2G"), ":2: RequestCpus: expected a number, got '2G' ("),
+        ("h.txt", CONDOR.format(4, 1).replace("EnteredCurrentStatus", "x"), ":1: expected CompletionDate and Entered"),
+        ("h.csv", "gpu_num,cpu_num,node_num,submit_time\n", ":1: expected end_time in the jobs of Helios; found"),
         ("a.swf", "1 0 0 10 x 0 0 1 1 -1 1 1 1 1 1 1 1 1\n", ":1: expected a header"),
         ("a.swf", "1 0 0 10 1 0 0 1 1 -1 1 1 1 1 1 1 1 1\n2 1 1\n", ":2: expected 18 fields, got 3"),
-        ("a.swf", "1 0 0 10 1 0 0 1 1 -1 9 1 1 1 1 1 1 1\n", ":1: status: expected outcome, got '9'"),
+        ("a.swf", "1 0 0 10 1 0 0 1 1 -1 9 1 1 1 1 1 1 1\n", ":1: status: expected one of 1, 0, 5, -1, got '9'"),
         ("p.json", '[{"a": 1}, 3]', ": expected a trace, a header with time, duration"),
         ("p.json", '[{"a": 1}', ":1: expected a document of JSON ("),
         ("p.json", '{"apiVersion": "v1", "items": [], "kind": "List"}', ": expected pods (kubectl get"),
         ("p.json", '{"apiVersion": "v1", "items": [{"kind": "Node"}]}', ": expected pods (kubectl get"),
-        ("p.json", '{"apiVersion": "v1", "items": [{"kind": "Pod"}]}', ":1: expected a pod as kubectl writes it ("),
+        ("p.json", '{"apiVersion": "v1", "items": [{"kind": "Pod"}]}', ":1: metadata: missing, expected it with"),
+        ("p.json", '{"apiVersion": "v1", "items": [3]}', ":1: expected an object, got '3'"),
+        ("p.json", '{"apiVersion": "v1", "items": [{"spec": [], "metadata": {}}]}', ":1: spec: expected an object"),
+        ("p.json", '[{"attempts": [{"end_time": []}], "submitted_time": "", "status": ""}]', ":1: attempts.end_time:"),
+        ("p.json", '[{"attempts": 3, "submitted_time": "", "status": ""}]', ":1: attempts: expected a list, got '3'"),
         ("p.json", '{"apiVersion": "v1", "items": 3}', ": items: expected a list of pods, got '3'"),
         ("c.csv", "start,end,type\n05/01/2026,05/02/2026,a\n", ":1: start and end: expected dates that"),
         ("c.csv", "start,end,type\n13/01/2026,01/14/2026,a\n", ":1: start and end: expected dates that"),
@@ -213,7 +233,8 @@ def test_a_pod_with_odd_fields_is_refused_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "pods.json"
     path.write_text(json.dumps(document))
     with pytest.raises(
-        InputError, match=r"pods\.json:2: requests: expected a quantity such as 500m or 2Gi, got '2 cores'"
+        InputError,
+        match=r"pods\.json:2: spec\.containers\.resources\.requests\.cpu: expected a quantity such as 500m or 2Gi, got",
     ):
         read_trace(path)
 

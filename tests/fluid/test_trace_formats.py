@@ -67,7 +67,7 @@ def test_lines_follow_their_tasks(tmp_path: Path) -> None:
         ("time,duration,cpu,\n0,1,1,\n", ":1: expected a name for column 4"),
         (TABLE.replace("disk_req", "cpu_req"), ":1: cpu_req: expected each column once"),
         ("time,duration,cpu\n0,1,1\n\n\n0,1,x\n", ":5: cpu: expected a number"),
-        ('time,duration,cpu\n0,1,"a\n', ":2: expected comma-separated values (unexpected end of data)"),
+        ('time,duration,cpu\n0,1,"a\n', ':2: expected comma-separated values (a cell that begins with " has no'),
         ("time,duration,cpu\n", ":1: expected tasks below the header, found none"),
         ("time,duration,cpu\n0,1," + "9" * 200_000 + "\n", ":2: expected comma-separated values"),
         ("time,duration,cpu\n0,1,1e30\n0,1,1e-30\n", ": cpu: expected numbers with fewer digits"),

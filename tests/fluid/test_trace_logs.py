@@ -101,7 +101,7 @@ def test_resources_in_gib_and_cores(tmp_path: Path) -> None:
 
 def test_service_may_begin_after_creation(tmp_path: Path) -> None:
     columns, words = guess_columns(_file(tmp_path, "id,created_at,started_at,ended_at,type\n"))
-    assert dict(columns.column) == {"time": "created_at", "start": "started_at", "end": "ended_at", "type": "type"}
+    assert columns.headers == {"time": "created_at", "start": "started_at", "end": "ended_at", "type": "type"}
     assert 'time = "created_at"' in words
 
 

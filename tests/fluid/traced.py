@@ -12,7 +12,7 @@ import pytest
 
 from bounds.answers import schema as schema_of
 from bounds.cli import run
-from fluid.experiment.grid import Cell, scenario_of
+from fluid.experiment.grid import GridCell, scenario_of
 from fluid.experiment.run import run_cell, run_numbers
 from fluid.simulation.policy_names import policy
 
@@ -60,6 +60,6 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return message
 
 
-def numbers_of_cell(cell: Cell) -> dict[str, float | None]:
+def numbers_of_cell(cell: GridCell) -> dict[str, float | None]:
     """Run a cell of a grid, and return the numbers of its run."""
     return run_numbers(replace(run_cell(cell), scenario=scenario_of(cell.document, policy(cell.document["policy"]))))

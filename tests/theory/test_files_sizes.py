@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from theory.errors import InputError
-from theory.files.google import google_law
+from theory.files.google_machines import google_law
 from theory.files.sizes import parse_sizes, read_sample, read_sizes, sizes_document
 from theory.partition.bounding import bracket
 from theory.partition.laws import discrete, uniform

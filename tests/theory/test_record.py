@@ -91,7 +91,7 @@ def test_every_type_is_read() -> None:
         ({"name": "a", "count": True}, r"p.count: expected .*, got True \(a truth value is not a number\)"),
         ({"name": "a", "share": 0}, "p.share: expected a number greater than 0, got 0"),
         ({"name": "a", "share": "1/0"}, r"p.share: expected .*, got '1/0' \(zero denominator\)"),
-        ({"name": "a", "beta": [1]}, r"p.beta: expected a number from 0 to 1, got \[1\] \(list is not a number\)"),
+        ({"name": "a", "beta": [1]}, r"p.beta: expected a number from 0 to 1, got \[1\]$"),
         ({"name": "a", "least": 1e13}, r"p.least: expected a number of at most 1e\+12, got"),
         ({"name": "a", "early": 1}, "p.early: expected true or false, got 1"),
         ({"name": "a", "start": "never"}, "p.start: expected one of as-needed, at-once, got 'never'"),

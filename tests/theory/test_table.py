@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from theory.errors import InputError, TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, NUMBERS, SERIAL
-from theory.files.columns import Cells, dates, decimals, pack, scaled
+from theory.files.columns import ColumnCells, dates, decimals, pack, scaled
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, Column, Format, Records, Times, absent
 from theory.files.table import BLOCK, LINES, LOOK, TOTALS, header_of_table, opened
 
@@ -150,7 +150,7 @@ def test_comments_are_left_out_and_counted(tmp_path: Path) -> None:
         ("a,b\n1,2,3\n", ":2: expected 2 fields, got 3"),
         ("a;b\n1,5;2.5\n", ": expected one decimal mark, found 1,5 and 2.5"),
         ("a;b\n1,500;2\n", ": expected decimal points: 1,500 may be 1.500 or 1500"),
-        ('a;b\n1;"2\n', ":2: expected values with semicolons between them (unexpected end of data)"),
+        ('a;b\n1;"2\n', ':2: expected values with semicolons between them (a cell that begins with " has no'),
         ('a,b\n1,"2"3\n', ":2: expected comma-separated values"),
         ("a,b\n1,\0\n", ": expected UTF-8 text, found byte 0x00"),
         (b"a,b\n1,\xff\n", ": expected UTF-8 text, found byte 0xff"),
@@ -289,7 +289,7 @@ def check(texts: list[str], times: Times, unit: Fraction) -> None:
 
 
 def records_of(texts: list[str], quantity: str = AMOUNT) -> Records:
-    cells = Cells()
+    cells = ColumnCells()
     cells.add(texts[:3])
     cells.add(texts[3:])
     column = Column("x", quantity)

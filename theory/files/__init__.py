@@ -19,7 +19,7 @@ __getattr__, __all__ = doors(
         "instances": ("instance_document", "parse_instance", "read_instance", "write_instance"),
         "clusters": ("cluster_document", "parse_cluster", "read_cluster"),
         "sizes": ("Sizes", "parse_sizes", "read_sizes", "sizes_document"),
-        "google": ("google_cluster",),
+        "google_machines": ("google_cluster",),
         "price_catalogue": ("catalogue", "catalogue_instance"),
     },
 )

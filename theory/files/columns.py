@@ -68,7 +68,7 @@ def pack(texts: Sequence[str]) -> Packed | None:
         return None
 
 
-class Cells:
+class ColumnCells:
     """The cells of a column, in the order of the rows."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Cells:
         self._blocks.append(_Block.of(texts))
         self.length += len(texts)
 
-    def extend(self, other: Cells) -> None:
+    def extend(self, other: ColumnCells) -> None:
         """Take the cells of another table."""
         self._blocks += other._blocks
         self.length += other.length

@@ -20,7 +20,18 @@ import numpy as np
 from theory.errors import TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, DAY, FARTHEST, LOCAL, MICROSECONDS, NUMBERS, SERIAL, SPREADSHEET, ZONED
-from theory.files.columns import WIDEST, Cells, Flags, Integers, Packed, dates, decimals, pack, scaled, whole_numbers
+from theory.files.columns import (
+    WIDEST,
+    ColumnCells,
+    Flags,
+    Integers,
+    Packed,
+    dates,
+    decimals,
+    pack,
+    scaled,
+    whole_numbers,
+)
 from theory.files.headers import columns_by_meaning
 from theory.files.table import Table, fail, opened
 from theory.numbers import many, to_integers
@@ -249,7 +260,7 @@ class Records:
     columns : dict of str to Column
     headers : dict of str to str
         The header of each column.
-    cells : dict of str to Cells
+    cells : dict of str to ColumnCells
     rows : bool[n]
         Which rows are not left out; only these are read.
     dropped : Dropped
@@ -269,7 +280,7 @@ class Records:
     lines: Integers
     columns: dict[str, Column]
     headers: dict[str, str]
-    cells: dict[str, Cells]
+    cells: dict[str, ColumnCells]
     rows: Flags
     dropped: Dropped = field(default_factory=Dropped)
     notes: list[str] = field(default_factory=list)
@@ -433,7 +444,7 @@ def _has_digit(words: frozenset[str]) -> bool:
 def records(table: Table, columns: Sequence[Column], headers: Mapping[str, str] | None = None) -> Records:
     """Read the rest of a table; `headers` are those of the columns where they are not their own."""
     named = {column.name: (headers or {}).get(column.name, column.name) for column in columns}
-    places = {header: (table.header.index(header), Cells()) for header in named.values()}
+    places = {header: (table.header.index(header), ColumnCells()) for header in named.values()}
     lines: list[Integers] = []
     for numbers, rows in table.blocks():
         for at, cells in places.values():

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from theory import numbers
+from theory.errors import TooLargeError
 from theory.files.document import Fields
+from theory.files.instances import LARGEST
 from theory.files.record import Either, Expected, Placed, Range, Some, read_file
 from theory.files.table import opened
 from theory.instance import Instance, additive
@@ -93,7 +95,13 @@ class ItemList:
     unused: tuple[str, ...] = ()
 
     def instance(self) -> Instance:
-        """Return the kinds as types of an instance, of reward 1, in whole units of each resource."""
+        """Return the kinds as types of an instance, of reward 1, in whole units of each resource.
+
+        Raises
+        ------
+        TooLargeError
+            A bin of more than 2^62 such units.
+        """
         # the lcm of the denominators makes the sizes of a resource, and its capacity, whole
         units = [
             lcm(*(amount.denominator for amount in column)) for column in zip(self.capacity, *self.sizes, strict=True)
@@ -102,6 +110,12 @@ class ItemList:
             [int(amount * unit) for amount, unit in zip(row, units, strict=True)]
             for row in (self.capacity, *self.sizes)
         ]
+        for name, most, unit in zip(self.resources, in_units[0], units, strict=True):
+            if most > LARGEST:
+                expected = (
+                    f"expected at most 2^62 units of {numbers.text(Fraction(1, unit))}, in which all sizes are whole"
+                )
+                raise TooLargeError(f"items.capacity.{name}", expected)
         return additive(in_units[0], in_units[1:])
 
 
@@ -146,7 +160,7 @@ def _of_rows(table: ItemsTable, capacity: Mapping[str, Fraction]) -> Counter[Siz
     for i, row in enumerate(table.sizes or (), 1):
         place = f"sizes[{i}]"
         if len(row) != len(capacity):
-            table.at.fail(place, f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
+            table.at.fail(place, f"expected a list of {numbers.many(len(capacity), 'size')}, of {', '.join(capacity)}")
         _expect_room(table.at, f"{place}.", row, capacity)
         counts[row] += 1
     return counts

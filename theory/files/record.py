@@ -220,7 +220,8 @@ def _single(form: Form, table: Fields, place: str, value: Any) -> Any:
     try:
         parsed = reading.parse(value) if reading else rational(value)
     except ValueError as error:
-        table.refuse(place, expected, value, error)
+        is_told = isinstance(value, bool | int | float | str)  # why another value is no number, its form says
+        table.refuse(place, expected, value, error if reading or is_told else "")
     if reading:
         return parsed
     if parsed not in bounds or (kind is int and parsed.denominator > 1):

@@ -36,6 +36,8 @@ SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "p
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """What may stand between the cells of a CSV."""
 
+_NO_END = "unexpected end of data"  # what Python's csv says of a quoted cell that goes on to the end of the file
+
 MOST_LINES = 20_000_000
 """Most lines of a table: beyond any that packproof was tried with, and within a few minutes and gigabytes."""
 
@@ -380,7 +382,8 @@ def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> 
                 yield numbers, rows
     except csv.Error as error:
         words = "comma-separated values" if sign == "," else f"values with {SEPARATORS[sign]} between them"
-        raise InputError(f"{place}:{reader.line_num}", "", f"expected {words} ({error})") from error
+        why = 'a cell that begins with " has no " at its end' if str(error) == _NO_END else error
+        raise InputError(f"{place}:{reader.line_num}", "", f"expected {words} ({why})") from error
 
 
 def _is_swf(lines: Sequence[str]) -> bool:

@@ -197,7 +197,7 @@ def ps_dsf_tdm(cluster: Cluster) -> cvxpy.Problem:
     )
 
 
-def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], step: float = 1.0) -> cvxpy.Problem:
+def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], time_step: float = 1.0) -> cvxpy.Problem:
     """Return the drift program: which point of the capacity region empties the queues most within a step of time.
 
     ``min sum_j q_j(h)^2 / (2 mu_j)`` with ``q(h) = q + h (lambda - mu x)`` over the points x of the capacity region:
@@ -209,7 +209,7 @@ def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], ste
     instance : Instance
     queues : float, shape (J,)
         Jobs that wait, per server.
-    step : float
+    time_step : float
         Its length h > 0, in units of time.
 
     Returns
@@ -241,7 +241,7 @@ def drift(instance: Instance, queues: Sequence[float] | NDArray[np.float64], ste
     mu = _floats([job_type.service_rate for job_type in instance.types])
     q = cp.Parameter(len(mu), name="queues", nonneg=True, value=np.asarray(queues, float))
     served = cp.Variable(len(mu), name="served")
-    after = q + step * cp.multiply(mu, _workload(instance) - served)
+    after = q + time_step * cp.multiply(mu, _workload(instance) - served)
     slots, fractions = _slots(instance)
     constraints = [served <= slots]
     constraints += [cp.sum(x) == float(pool.share) for x, pool in zip(fractions, instance.pools, strict=True)]

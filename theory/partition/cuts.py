@@ -40,7 +40,7 @@ class Partition:
         pieces = sorted(interval for cell in self.cells for interval in cell)
         for lower, upper in pieces:
             if not 0 <= lower < upper <= 1:
-                raise ValueError(f"expected an interval (lower, upper] within (0, 1], got {_shown(lower, upper)}")
+                raise ValueError(f"{_shown(lower, upper)} is no interval (lower, upper] within (0, 1]")
         # in order, each interval begins where the one before it ends
         ends = [Fraction(0), *(upper for _, upper in pieces)]
         starts = [*(lower for lower, _ in pieces), Fraction(1)]

@@ -155,18 +155,18 @@ class _Growing:
         common = lcm(*reach)
         first = [*(common // top for top in reach), common]
         self._fits = self._exact or common * (width + 1) < hull.LONGEST
-        room = 64
+        rows = 64
         table = self._hull = hull.Hull(
-            points=np.zeros((room, width), dtype),
-            crossed=np.zeros((room, width + 1), dtype),
+            points=np.zeros((rows, width), dtype),
+            crossed=np.zeros((rows, width + 1), dtype),
             number=np.array([width]),
             reach=np.array(reach if self._fits else [0] * width, dtype),
             longest=0.0 if self._exact else hull.LONGEST,
-            corners=np.zeros((room, width), np.int64),
-            neighbours=np.zeros((room, width), np.int64),
-            planes=np.zeros((room, width + 1), dtype),
-            status=np.zeros(room, np.int64),
-            link=np.zeros((room, width), np.int64),
+            corners=np.zeros((rows, width), np.int64),
+            neighbours=np.zeros((rows, width), np.int64),
+            planes=np.zeros((rows, width + 1), dtype),
+            status=np.zeros(rows, np.int64),
+            link=np.zeros((rows, width), np.int64),
             used=np.array([1]),
         )
         if self._fits:

@@ -304,19 +304,19 @@ def remark_4(
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of the jobs that greedy placement is given: type j has `step` jobs more."""
+    """A change of the jobs that greedy placement is given: type j has `more_jobs` jobs more."""
 
     instance: Instance
     servers: int
     jobs: list[int]
     job_type: int
-    step: int
+    more_jobs: int
 
     def of_stages(self) -> list[int]:
         """Return by how many servers each stage of greedy placement changes."""
         rewards = MaxRewards(self.instance)
         changed = list(self.jobs)
-        changed[self.job_type] += self.step
+        changed[self.job_type] += self.more_jobs
         used = []
         for numbers in (self.jobs, changed):
             offered = self.instance.with_workload([Fraction(n, self.servers) for n in numbers])
@@ -327,14 +327,14 @@ class _Change:
         return [abs(used[0].get(k, 0) - used[1].get(k, 0)) for k in order]
 
 
-def _drawn_changes(systems: int, step: int) -> Iterator[_Change]:
-    """Draw changes of `step` jobs more or less on 997 servers."""
+def _drawn_changes(systems: int, more_jobs: int) -> Iterator[_Change]:
+    """Draw changes of `more_jobs` jobs more or less on 997 servers."""
     generator, servers = np.random.default_rng(SEED), 997
     for seed in range(systems):
         instance = dynamic_instance(seed % 40)
         jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 2 for rho in instance.workload]
         job_type = int(generator.integers(len(jobs)))
-        yield _Change(instance, servers, jobs, job_type, step * int(generator.choice([-1, 1])))
+        yield _Change(instance, servers, jobs, job_type, more_jobs * int(generator.choice([-1, 1])))
 
 
 def powers_of_the_most_jobs(most: int, stage: int) -> int:
@@ -378,7 +378,7 @@ def _effective_changes(runs: Iterable[Observer]) -> tuple[int, Fraction, int]:
     tiny={"systems": 60, "events": 200},
     controls={
         "the bound of greedy placement is one server at every stage": {"bound": one_server},
-        "two jobs come at once": {"step": 2},
+        "two jobs come at once": {"more_jobs": 2},
     },
 )
 def lemma_d_1(
@@ -388,11 +388,11 @@ def lemma_d_1(
     reservations: tuple[int, ...] = RESERVATIONS,
     *,
     bound: Callable[[int, int], int] = powers_of_the_most_jobs,
-    step: int = 1,
+    more_jobs: int = 1,
 ) -> Outcome:
-    """Change one type by `step` jobs, and compare the change of every stage with the bound."""
-    named = _Change(STAGES_MATTER, 1000, [30, 500, 2000], 0, step)
-    changes = [named, *_drawn_changes(systems, step)]
+    """Change one type by `more_jobs` jobs, and compare the change of every stage with the bound."""
+    named = _Change(STAGES_MATTER, 1000, [30, 500, 2000], 0, more_jobs)
+    changes = [named, *_drawn_changes(systems, more_jobs)]
     over, largest = 0, 0
     for change in changes:
         moved, most = change.of_stages(), max_jobs(change.instance)

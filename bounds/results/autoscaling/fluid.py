@@ -169,10 +169,10 @@ def enters() -> Sequence[Panel]:
 
 
 def _off_equation_40(
-    model: Reservation, segment: Segment, time: float, step: float, departures: float
+    model: Reservation, segment: Segment, time: float, time_step: float, departures: float
 ) -> Iterator[float]:
     """Yield by how much equation (40) is off at a time, for each followed configuration that a type drives."""
-    (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
+    (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-time_step, 0.0, time_step))
     velocity = model.workload * model.service - departures * model.service * jobs
     ahead: list[Configuration] = []
     for stage in segment.regime.followed:
@@ -181,7 +181,7 @@ def _off_equation_40(
             return
         if stage.driver >= 0:
             # the left side of (40) as a difference quotient
-            moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
+            moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * time_step)
             yield abs(moved - velocity[stage.driver])
 
 
@@ -200,14 +200,14 @@ def _off_equation_40(
 def proposition_5_10(instances: int = 5, horizon: float = 8.0, *, departures: float = 1.0) -> Outcome:
     """Differentiate paths numerically between switches; `departures` is the part of them that counts."""
     expect_number(instances, "instances", 1)
-    off, step = list[float](), 1e-5
+    off, time_step = list[float](), 1e-5
     for seed in range(instances):
         model = Reservation(dynamic_instance(seed))
         for segment in fluid_path(model, horizon).segments:
             if segment.stop - segment.start < 0.01 or segment.regime.kind == "mixed":
                 continue
-            for time in np.linspace(segment.start + 2 * step, segment.stop - 2 * step, 5):
-                off += _off_equation_40(model, segment, time, step, departures)
+            for time in np.linspace(segment.start + 2 * time_step, segment.stop - 2 * time_step, 5):
+                off += _off_equation_40(model, segment, time, time_step, departures)
     worst = max(off, default=0.0)
     return Outcome(f"{len(off)} points, largest difference {worst:.1e}", bool(off and worst < 1e-4))
 

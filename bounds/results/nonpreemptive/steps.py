@@ -283,7 +283,7 @@ def _class_drift(system: Algorithm1, state: State, classes: NDArray[np.int64]) -
 
 def _constants(system: Algorithm1) -> tuple[Fraction, Fraction]:
     """Return C_h and B_h of the proof, where every mu_j is 1."""
-    servers, most, fastest = system.setting.servers, max(system.room), max(rate for _, rate in CLASSES)
+    servers, most, fastest = system.setting.servers, max(system.most_jobs), max(rate for _, rate in CLASSES)
     widest = max(abs(1 / rate - 1) for _, rate in CLASSES)
     slots = servers * most
     parts = [

@@ -33,7 +33,7 @@ BY_HAND = {4: frozenset({(3,)}), 5: frozenset({(3, 6), (3, 7)})}
 
 _FINEST = 400  # a range of shares shorter than 1/400 of a server is not halved again
 
-Cell = Callable[[int, int], tuple[int, int, int]]
+CellBounds = Callable[[int, int], tuple[int, int, int]]
 
 
 def _up(above: int, below: int) -> int:
@@ -118,19 +118,23 @@ class Cases:
         )
 
     def _ranges(
-        self, node: tuple[int, int, int, tuple[int, ...]], cell: Cell, first: int, goes_on: Callable[[int], bool]
+        self,
+        node: tuple[int, int, int, tuple[int, ...]],
+        bounds_of: CellBounds,
+        first: int,
+        goes_on: Callable[[int], bool],
     ) -> bool:
         while goes_on(first):
             last = first * 9 // 8
-            if not self._range(node, cell, first, last):
+            if not self._range(node, bounds_of, first, last):
                 return False
             first = last + 1
         return True
 
-    def _range(self, node: tuple[int, int, int, tuple[int, ...]], cell: Cell, first: int, last: int) -> bool:
+    def _range(self, node: tuple[int, int, int, tuple[int, ...]], bounds_of: CellBounds, first: int, last: int) -> bool:
         """Decide all cells from `first` to `last` together, or else halves of the range."""
         left, product, shares, path = node
-        n, beside, room = cell(first, last)
+        n, beside, room = bounds_of(first, last)
         path = (*path, n)
         fits = beside
         most = shares + _up(ONE, n) + self._most_of(left, room)
@@ -143,7 +147,7 @@ class Cases:
             return True
         if last > first:
             middle = (first + last) // 2
-            return self._range(node, cell, first, middle) and self._range(node, cell, middle + 1, last)
+            return self._range(node, bounds_of, first, middle) and self._range(node, bounds_of, middle + 1, last)
         return beside > 1 and self._halves((left, product, shares, path), n, beside, room, (0, 1, 1))
 
     def _halves(

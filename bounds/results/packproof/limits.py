@@ -155,7 +155,7 @@ def generator_bound(
         b_2 = system.constant * factor
         queues = generator.integers(0, 40, len(instance.types)).tolist()
         chosen = list(islice(system.states(queues, seed), states))
-        chosen.append(system.full([max(system.room) * 10] * len(queues)))
+        chosen.append(system.full([max(system.most_jobs) * 10] * len(queues)))
         for state in chosen:
             bound = system.bound(state)
             # the right side of Lemma 4.3 less the generator A V

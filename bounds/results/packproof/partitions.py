@@ -14,7 +14,7 @@ from bounds.results.real_data import data_folder
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory.errors import InputError, expect_number
-from theory.files.google import REQUESTS, google_law
+from theory.files.google_machines import REQUESTS, google_law
 from theory.numbers import text, total
 from theory.partition.bounding import Bracket, bracket
 from theory.partition.cuts import by_cuts

@@ -92,7 +92,7 @@ def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.
 class Absorption:
     """The first visit to 0 from C cores, for n pairs (r, sigma), at tau = 0, h, 2 h, ..."""
 
-    step: float  # h
+    time_step: float  # h
     size: int  # C
     r: NDArray[np.float64]
     sigma: NDArray[np.float64]
@@ -330,7 +330,7 @@ def _mixed(priors: Priors, size: int, t: float, work: int, density: float) -> ND
 def _rows(table: Absorption, rows: slice) -> Absorption:
     """Some of the pairs of a table."""
     parts = (table.r, table.sigma, table.absorbed, table.first, table.second)
-    return Absorption(table.step, table.size, *(part[rows] for part in parts))
+    return Absorption(table.time_step, table.size, *(part[rows] for part in parts))
 
 
 @lru_cache(maxsize=2)  # a fine one and a coarse one: all times that are far ahead ask for the same
@@ -365,7 +365,7 @@ def interpolated(
     table: Absorption, values: NDArray[np.float64], rate: int, tau: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Values at tau, by cubic interpolation, continued by an exponential approach to the limit: 1, or 1 / rate."""
-    h, m = table.step, values.shape[1] - 1
+    h, m = table.time_step, values.shape[1] - 1
     at, weights = cubic_weights(np.minimum(tau, m * h) / h, m + 1)
     interpolated_values = np.zeros((len(values), len(tau)))
     for k in range(4):

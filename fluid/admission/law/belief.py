@@ -220,7 +220,7 @@ def exact_belief(priors: Priors, observed: Observed) -> Belief:
     of = density_after(priors, observed)
     count, _, _ = _find_nodes(of, log(max(of.power, 1e-3) / of.rate), grid)
     order = np.argsort(grid.places[:count])
-    mu = np.exp(np.maximum(grid.places[order] * grid.step, -690.0))  # powers of it stay within floats
+    mu = np.exp(np.maximum(grid.places[order] * grid.finest, -690.0))  # powers of it stay within floats
     lam_rate = of.base + of.alive * mu**of.kappa
     sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)
     return Belief(mu, grid.nodes[1, order], of.shape, lam_rate, sigma, priors.kappa, priors.delta)

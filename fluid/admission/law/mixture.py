@@ -149,7 +149,7 @@ def _weights(
     second order in the step, so two steps are extrapolated to 0.
     """
     steps = table.absorbed.shape[1] - 1
-    until = table.step * steps
+    until = table.time_step * steps
     nodes, values = panels(until, degree)
     beyond = tau > until
     inside = np.where(beyond, until, tau)
@@ -161,7 +161,7 @@ def _weights(
     first = first[of_r] + end[:, None] * values(np.array([until]))
     results = []
     for stride in (1, 2):
-        h, m = table.step * stride, steps // stride
+        h, m = table.time_step * stride, steps // stride
         rise = np.diff(table.absorbed[:, ::stride], axis=1)
         on_grid = (alive[:, ~beyond] @ _on_grid(inside[~beyond], h, m))[of_r]
         on_grid[:, -1] += end

@@ -65,45 +65,45 @@ def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
 def refuse_infinite_mean(power: float, source: str = "") -> None:
     """Refuse laws under which the mean rate of scale-outs is infinite: `power` is kappa + shape of mu."""
     if power <= 0:
-        raise InputError(source, "deployments", f"kappa: expected kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments.kappa", f"expected kappa + shape of mu greater than 0, got {power:g}")
 
 
 def refuse_infinite_variance(power: float, source: str = "") -> None:
     """Refuse laws under which the variance of that rate is infinite: `power` is 2 kappa + shape of mu."""
     if power <= 0:
-        raise InputError(source, "deployments", f"kappa: expected 2 kappa + shape of mu greater than 0, got {power:g}")
+        raise InputError(source, "deployments.kappa", f"expected 2 kappa + shape of mu greater than 0, got {power:g}")
 
 
 def refuse_small_shape(shape: float, depth: float, source: str = "") -> None:
     """Refuse laws of mu whose lower tail, mu^shape down to exp(-depth), has values that are 0 in floats."""
     if shape < depth / 600:
         raise InputError(
-            source, "deployments", f"mu: shape: expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
+            source, "deployments.mu.shape", f"expected at least {depth / 600:.2g} for a moment policy, got {shape:g}"
         )
 
 
-def second_difference(law: Gamma, a: float, low: float, step: float) -> float:
-    """Return G(a, low) - 2 G(a, low + step) + G(a, low + 2 step), by the analytic continuation.
+def second_difference(law: Gamma, a: float, low: float, lag: float) -> float:
+    """Return G(a, low) - 2 G(a, low + lag) + G(a, low + 2 lag), by the analytic continuation.
 
-    It is E[mu^a exp(-low mu) (1 - exp(-step mu))^2], finite if ``shape + a > -2``; InputError if it is infinite.
+    It is E[mu^a exp(-low mu) (1 - exp(-lag mu))^2], finite if ``shape + a > -2``; InputError if it is infinite.
     """
     c = law.shape + a + 2
     refuse_infinite_variance(c)
-    if step == 0:
+    if lag == 0:
         return 0.0
-    # the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive, by Gauss's rule in
+    # the integral over v in [0, 2 lag] of min(v, 2 lag - v) G(a + 2, low + v), which is positive, by Gauss's rule in
     # log(rate + low + v) on both halves: all digits but the last few
     base = law.rate + low
     x, w = GAUSS
     total = 0.0
-    for start, end in ((0.0, step), (step, 2 * step)):
+    for start, end in ((0.0, lag), (lag, 2 * lag)):
         first, last = log1p(start / base), log1p(end / base)
         pieces = max(1, int(np.ceil((last - first) * max(1.0, c) / 8.0)))
         edges = np.linspace(first, last, pieces + 1)
         half = np.diff(edges)[:, None] / 2
         y = edges[:-1, None] + half * (1 + x)  # log(1 + v / base)
         v = base * np.expm1(y)
-        hat = v if start == 0 else np.maximum(2 * step - v, 0.0)
+        hat = v if start == 0 else np.maximum(2 * lag - v, 0.0)
         total += float(np.sum(half * w * hat * np.exp((1 - c) * y)) * base)
     scale = lgamma(c) - lgamma(law.shape) + law.shape * log(law.rate) - c * log(base)
     return exp(scale) * total

@@ -50,14 +50,14 @@ class Grid(NamedTuple):
 
     depth: float  # nodes are where the density is above exp(-depth) of its largest value
     spacing: float  # at most so many standard deviations, as the curvature at the peak has them
-    step: float  # log mu of a node is a multiple of it
+    finest: float  # log mu of a node is a multiple of it
     places: NDArray[np.int64]  # [NODES]: that multiple
     nodes: NDArray[np.float64]  # [3, NODES]: mu, weight and mu^kappa
 
 
-def new_grid(depth: float, spacing: float = 0.7, step: float = FINEST) -> Grid:
+def new_grid(depth: float, spacing: float = 0.7, finest: float = FINEST) -> Grid:
     """Return a grid without nodes."""
-    return Grid(float(depth), spacing, step, np.zeros(NODES, np.int64), np.zeros((3, NODES)))
+    return Grid(float(depth), spacing, finest, np.zeros(NODES, np.int64), np.zeros((3, NODES)))
 
 
 @step
@@ -111,10 +111,10 @@ def find_nodes(of: Density, start: float, grid: Grid) -> tuple[int, float, float
     if of.alive > 0.0 and of.kappa != 0.0:
         width = min(width, 2.0 * pi * pi / (abs(of.kappa) * grid.depth))
     stride = 1
-    while 2 * stride * grid.step <= width:
+    while 2 * stride * grid.finest <= width:
         stride *= 2
-    middle = round(peak / grid.step / stride) * stride
-    top = log_density(of, middle * grid.step)
+    middle = round(peak / grid.finest / stride) * stride
+    top = log_density(of, middle * grid.finest)
     # Moments of mu^kappa with kappa < 0 reach further down: there the density falls by mu^power, its second moment by
     # mu^(power + 2 kappa), or where that is infinite, its first by mu^(power + kappa)
     deep = grid.depth
@@ -128,7 +128,7 @@ def find_nodes(of: Density, start: float, grid: Grid) -> tuple[int, float, float
     total += more
     for j in range(count):
         grid.nodes[1, j] /= total
-    return count, peak, log(total * stride * grid.step)
+    return count, peak, log(total * stride * grid.finest)
 
 
 @step
@@ -139,7 +139,7 @@ def _write(
     first = count
     total = 0.0
     while count < most:
-        s = place * grid.step
+        s = place * grid.finest
         level = log_density(of, s) - top
         # beyond what the density asks for, squares of mu^(kappa - 1) stay within floats
         is_over = level < -depth or s * (1.0 - of.kappa) < -340.0
@@ -160,12 +160,12 @@ def _lump(of: Density, grid: Grid, stride: int, last: int) -> float:
 
     So far down the density is exponential, and a geometric series gives weight and mean of the rest.
     """
-    s = grid.places[last] * grid.step
+    s = grid.places[last] * grid.finest
     slope, _ = slope_and_curvature(of, s)
-    ratio = exp(-max(slope, 1e-12) * stride * grid.step)
+    ratio = exp(-max(slope, 1e-12) * stride * grid.finest)
     rest = float(grid.nodes[1, last]) * ratio / (1.0 - ratio)
     grid.nodes[1, last] += rest
     grid.places[last] -= round(ratio / (1.0 - ratio)) * stride
-    s = grid.places[last] * grid.step
+    s = grid.places[last] * grid.finest
     grid.nodes[0, last], grid.nodes[2, last] = exp(s), exp(min(of.kappa * s, 600.0))
     return rest

@@ -136,7 +136,7 @@ def new_outlook(
         total_mean=np.zeros(H),
         total_variance=np.zeros(H),
         counts=np.zeros(2, np.int64),
-        grid=new_grid(depth, step=FINE),
+        grid=new_grid(depth, finest=FINE),
         weights=np.zeros(len(rule.kinds)),
         sums=np.zeros((8, H)),
         seen=np.zeros((3, len(times))),

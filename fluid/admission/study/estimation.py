@@ -157,9 +157,9 @@ def _means(laws: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
         row = laws[i]
         of = Density(row[0], row[1], row[2], row[3], row[4], row[5])
         count, _, sums[0, i] = find_nodes(of, log(max(of.power, 0.05) / of.rate), grid)
-        sums[1, i] = grid.places[0] * grid.step
+        sums[1, i] = grid.places[0] * grid.finest
         for j in range(count):
-            s, weight = grid.places[j] * grid.step, grid.nodes[1, j]
+            s, weight = grid.places[j] * grid.finest, grid.nodes[1, j]
             grow = of.alive * grid.nodes[2, j]
             share = grow / (of.base + grow)
             sums[2, i] += weight * s

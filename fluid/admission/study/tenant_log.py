@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from fluid.admission.law.belief import Observed
 from fluid.admission.study.watched import TenantLog, Watched
 from fluid.traces.guessed import CREATED, ENDED, STARTED, STATE, STAYED, in_words, read_named
-from fluid.traces.mapped import Columns, trace_of
+from fluid.traces.mapped import TaskColumns, trace_of
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.readers import refuse_other_kinds
 from theory.errors import ArgumentError, InputError
@@ -141,7 +141,7 @@ def read_tenant_log(
     return _fitted_part(place, replace(log, notes=(guess, *log.notes)))
 
 
-def _records(place: Path, named: Mapping[str, str]) -> tuple[Records, Columns, bool]:
+def _records(place: Path, named: Mapping[str, str]) -> tuple[Records, TaskColumns, bool]:
     """Read the columns of a log, and tell which is what, and whether rows are deployments."""
     try:
         header_of_table(place)
@@ -152,7 +152,7 @@ def _records(place: Path, named: Mapping[str, str]) -> tuple[Records, Columns, b
         return _named_records(table, named)
 
 
-def _named_records(table: Table, named: Mapping[str, str]) -> tuple[Records, Columns, bool]:
+def _named_records(table: Table, named: Mapping[str, str]) -> tuple[Records, TaskColumns, bool]:
     place, line, header = table.place, table.first, list(table.header)
     shown = ", ".join(header)[:120] or "no columns"
     for name, cell in named.items():
@@ -203,9 +203,9 @@ def _moment(text: str, name: str, trace: Trace) -> int:
         ) from error
 
 
-def _amounts(place: Path, table: Columns, trace: Trace) -> dict[str, NDArray[np.int64]]:
+def _amounts(place: Path, table: TaskColumns, trace: Trace) -> dict[str, NDArray[np.int64]]:
     """Return whole numbers by what they are (core time in microseconds), int64[n] each; refused where not whole."""
-    header, line = dict(table.column), trace.line
+    header, line = table.headers, trace.line
     assert line is not None
     amounts = {}
     for r, name in enumerate(trace.resources):
@@ -328,7 +328,7 @@ def _lived(trace: Trace, last: int) -> NDArray[np.int64]:
 
 
 def _refuse_contradictions(
-    place: Path, table: Columns, trace: Trace, amounts: Mapping[str, NDArray[np.int64]], last: int
+    place: Path, table: TaskColumns, trace: Trace, amounts: Mapping[str, NDArray[np.int64]], last: int
 ) -> None:
     """Refuse sums of a deployment that no deployment has."""
     scale_outs, added, ended = (amounts[name] for name in SUMS[:3])
@@ -343,7 +343,7 @@ def _refuse_contradictions(
             "at least the lifetime, in seconds unless the header has a unit; a row without an end lives to --to",
         ),
     }
-    header, line = dict(table.column), trace.line
+    header, line = table.headers, trace.line
     assert line is not None
     for name, (bad, expected) in wrong.items():
         for i in np.flatnonzero(bad)[:1]:

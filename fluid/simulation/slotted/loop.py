@@ -64,7 +64,7 @@ def accumulate(measures: Measures, state: SlottedCommon, b: int, length: float) 
 
 @step
 def most_calls(state: SlottedCommon) -> int:
-    """Return how often ``refresh`` may return True in one slot beyond `PATIENCE`: ten times a server and a job."""
+    """Return how often ``refresh`` may return True in one slot beyond `MOST_REQUESTS`: ten times a server and a job."""
     jobs = len(state.free) + state.counters[WAITING]
     for server in range(len(state.jobs)):
         jobs += state.jobs[server]

@@ -134,9 +134,8 @@ class SlottedScenario(Scenario):
             )
         if self.jobs is None:
             if self.rate > CROWD:
-                raise TooLargeError(
-                    "type", f"{self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}: see workload"
-                )
+                place, see = ("simulation.rate", "") if self.rewards is None else ("type", ": see workload")
+                raise TooLargeError(place, f"{self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}{see}")
             refuse_endless(self.rate * self.until)
 
     @property

@@ -277,7 +277,7 @@ FILES: dict[str, tuple[str, str]] = {
     ),
     "jobs of its own": ("loss", "def prepare(s): f = common(s); f['counts'][0, 0] = 9; return Common(**f)"),
     "more room": ("loss", "def prepare(s): f = common(s); f['free'] += 10**6; return Common(**f)"),
-    "no rows": ("loss", "def prepare(s): return Common(**common(s, room=0))"),
+    "no rows": ("loss", "def prepare(s): return Common(**common(s, most_moves=0))"),
     "rows begun": ("loss", "def prepare(s): f = common(s); f['done'][0] = 4; return Common(**f)"),
     "texts": ("loss", "def prepare(s): f = common(s); f['slots'] = np.array(['a', 'b']); return Common(**f)"),
     "a list": ("loss", "def prepare(s): return list(common(s).values())"),

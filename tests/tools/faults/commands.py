@@ -29,8 +29,10 @@ EXAMPLES = ROOT / "examples"
 YESTERDAY = b"from yesterday\n"
 
 LIMITS = {resource.RLIMIT_AS: 6 * 10**9, resource.RLIMIT_CPU: 200}
-"""What every process may take: bytes of addresses, and seconds of CPU; a command may also last `PATIENCE`."""
+"""What every process may take: bytes of addresses, and seconds of CPU."""
+
 PATIENCE = 150.0
+"""Seconds of wall after which a command counts as one that does not end."""
 
 STARTED = "import os, packproof; os.write({}, b'x'); packproof.main()"
 """What a process runs that tells when packproof begins: before that, a signal meets Python and not packproof."""

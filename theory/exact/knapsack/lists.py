@@ -140,10 +140,10 @@ class ListSearch:
         (self.capacity,) = small.capacity
         if self.capacity > FINEST:
             raise TooLargeError(f"a grid of {self.capacity:,} units: expected at most {FINEST:,}; use coarser units")
-        room = [self.capacity // size for size in self.sizes]
-        limits = room if most is None else [min(pair) for pair in zip(room, most, strict=True)]
-        self.endless = limits == room
-        items = [(j, 1) for j in range(len(room))] if self.endless else _bundles(limits)
+        most_alone = [self.capacity // size for size in self.sizes]
+        limits = most_alone if most is None else [min(pair) for pair in zip(most_alone, most, strict=True)]
+        self.endless = limits == most_alone
+        items = [(j, 1) for j in range(len(most_alone))] if self.endless else _bundles(limits)
         # largest first: then the lists are shortest
         items.sort(key=lambda item: -self.sizes[item[0]] * item[1])
         self.owner, self.number = np.array(items, np.int64).reshape(len(items), 2).T

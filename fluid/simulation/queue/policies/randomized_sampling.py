@@ -59,7 +59,7 @@ def prepare(setting: Setting) -> Any:
         sum(space.most(j) * n for space, n in zip(spaces, setting.pool_sizes, strict=True)) for j in range(types)
     )
     state = TokenState(
-        **queue_fields(setting, "randomized-sampling", resources=True, room=16, clocks=2 * types),
+        **queue_fields(setting, "randomized-sampling", resources=True, most_moves=16, clocks=2 * types),
         rates=np.array([options.sampling * services, options.expiry * services]),
         held=np.zeros((setting.servers, types), np.int32),
         urn=np.zeros((types, most), np.int32),

@@ -19,8 +19,8 @@ FINEST = 10**9
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """The places of the types without a workload, which the trace then gives, and whether no type has a reward."""
+class GivenByTrace:
+    """What types leave to a trace: the places of those without a workload, and whether no type has a reward."""
 
     workload: tuple[int, ...] = ()
     reward: bool = False
@@ -56,9 +56,9 @@ def has_trace(table: object) -> bool:
     return isinstance(arrivals, Mapping) and "trace" in arrivals
 
 
-def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
+def what_trace_gives(document: Mapping[str, Any]) -> GivenByTrace:
     """Return what the types of a document leave out; nothing where the document has no list of types."""
     kinds = document.get("type")
     if not isinstance(kinds, list) or not all(isinstance(kind, Mapping) for kind in kinds):
-        return LeftOut()
-    return LeftOut(without_workload(document), bool(kinds) and not any("reward" in kind for kind in kinds))
+        return GivenByTrace()
+    return GivenByTrace(without_workload(document), bool(kinds) and not any("reward" in kind for kind in kinds))
