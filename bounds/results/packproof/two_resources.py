@@ -12,8 +12,6 @@ from itertools import product
 from bounds.adversary.by_size import LEAST_ON_TWO, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.reproduction import drawing
-from bounds.views.panels import Bars, Panel
 from theory.numbers import text, total
 
 TYPES, EVEN = 4, Fraction(1, 4)
@@ -212,11 +210,3 @@ def four_types(*, bound: Fraction = LEAST_ON_TWO[TYPES], cap: Fraction = CAP, re
         f"resources without a certificate; the bound is {text(bound)}, {text(least_known)} is known"
     )
     return Outcome(computed, not failing and not left and fewer and proven_bound(TYPES) < bound < least_known)
-
-
-@drawing("Four types: what is proved from below, and the least share found", "four-types-two-resources", height=1.7)
-def shares() -> Sequence[Panel]:
-    record = on_record()
-    names = ["one resource: attained", "two: found", "two: proved", "three: attained"]
-    values = [record[4, 1][0], record[4, 2][0], LEAST_ON_TWO[TYPES], record[4, 3][0]]
-    return [Bars("attained (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]
