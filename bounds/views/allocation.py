@@ -82,9 +82,9 @@ def _unfit(answer: JudgedShares) -> str:
             f" which has {number(float(Fraction(worst.capacity)))}{more}"
         )
     if answer.misplaced:
-        one = answer.misplaced[0]
+        first = answer.misplaced[0]
         more = f", and {many(len(answer.misplaced) - 1, 'other pair')}" if len(answer.misplaced) > 1 else ""
-        parts.append(f"{quoted(one.user)} has tasks on {quoted(one.server)}, where they may not run{more}")
+        parts.append(f"{quoted(first.user)} has tasks on {quoted(first.server)}, where they may not run{more}")
     return f"The tasks do NOT fit this cluster: {'; '.join(parts)}."
 
 

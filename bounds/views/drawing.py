@@ -191,14 +191,14 @@ def _beside(axes: Axes, chart: Chart) -> list[tuple[str, float, str]]:
     across = [line for line in chart.lines if not line.upright]
     ends += [(_named(line), (axes.get_xlim()[1], line.value), "black" if line.printed else MARK) for line in across]
     to_axes = axes.transData + axes.transAxes.inverted()
-    found = [(name, *to_axes.transform(end), colour) for name, end, colour in ends]
-    fits = all(x > 0.94 and 0 <= y <= 1.001 and len(name) <= BESIDE_LETTERS[min(columns, 4)] for name, x, y, _ in found)
-    if not fits or len(found) > MOST_BESIDE or len({name for name, *_ in found}) < len(found):
+    named = [(name, *to_axes.transform(end), colour) for name, end, colour in ends]
+    fits = all(x > 0.94 and 0 <= y <= 1.001 and len(name) <= BESIDE_LETTERS[min(columns, 4)] for name, x, y, _ in named)
+    if not fits or len(named) > MOST_BESIDE or len({name for name, *_ in named}) < len(named):
         return []
-    found.sort(key=lambda one: one[2])
-    heights = _apart([y for _, _, y, _ in found], step)
+    named.sort(key=lambda one: one[2])
+    heights = _apart([y for _, _, y, _ in named], step)
     heights = [max(y, step * (n + 0.5)) for n, y in enumerate(heights)]  # clear of the numbers below the axes
-    return [(name, y, colour) for (name, _, _, colour), y in zip(found, heights, strict=True)]
+    return [(name, y, colour) for (name, _, _, colour), y in zip(named, heights, strict=True)]
 
 
 def _apart(places: Sequence[float], step: float) -> list[float]:

@@ -159,14 +159,14 @@ def legend_above(axes: Axes, without: Collection[str] = ()) -> None:
     Names in `without` stand elsewhere. Where no name is left the title alone stands above.
     """
     handles, labels = axes.get_legend_handles_labels()
-    left = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in without]
+    in_legend = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in without]
     title = axes.get_title()
     # the title moves into the legend, and has no part in its width
     axes.set_title("")
-    if not left:
+    if not in_legend:
         axes.set_title(title, loc="left")
         return
-    handles, labels = map(list, zip(*left, strict=True))
+    handles, labels = map(list, zip(*in_legend, strict=True))
     how: Mapping[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
 
     def legend(columns: int, title: str | None = None) -> Any:

@@ -344,8 +344,8 @@ def pictures(answer: Simulated) -> list[Picture]:
 
 def bars_of(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
     """Return bars by name, without those of which there is no number."""
-    known = {drawn(name): length for name, length in lengths.items() if length is not None}
-    return Bars(xlabel, list(known), [("", list(known.values()))])
+    lengths_by_name = {drawn(name): length for name, length in lengths.items() if length is not None}
+    return Bars(xlabel, list(lengths_by_name), [("", list(lengths_by_name.values()))])
 
 
 def evidence(answer: Simulated) -> list[tuple[str, str]]:

@@ -201,12 +201,12 @@ def undecided(resources: int, cap: Fraction = CAP) -> int:
 def four_types(*, bound: Fraction = LEAST_ON_TWO[TYPES], cap: Fraction = CAP, resources: int = 2) -> Outcome:
     least_known, _ = on_record()[TYPES, 2]
     seen, failing = boxes(1 - bound, 20_000)
-    left = undecided(resources, cap)
+    uncertified = undecided(resources, cap)
     fewer = Fraction(2, 3) ** 3 < 1 - bound  # with three stages greedy keeps more
     verdict = f"{failing} fails" if failing else "all conditions hold"
     computed = (
         f"a loss of {text(1 - bound)}: {verdict} after {seen:,} boxes; "
-        f"{left or 'none'} of {resources ** len(CONTENTS)} ways to divide {len(CONTENTS)} contents among {resources} "
-        f"resources without a certificate; the bound is {text(bound)}, {text(least_known)} is known"
+        f"{uncertified or 'none'} of {resources ** len(CONTENTS)} ways to divide {len(CONTENTS)} contents among "
+        f"{resources} resources without a certificate; the bound is {text(bound)}, {text(least_known)} is known"
     )
-    return Outcome(computed, not failing and not left and fewer and proven_bound(TYPES) < bound < least_known)
+    return Outcome(computed, not failing and not uncertified and fewer and proven_bound(TYPES) < bound < least_known)
