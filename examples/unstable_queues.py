@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from packproof import QueueScenario, SlottedScenario, read_instance, simulate
-from packproof.simulation import Result, discrete
+from packproof.simulation import discrete
 from packproof.statistics import Interval
-from packproof.views import arguments, draw_curves, figure, save, styled
+from packproof.views import arguments, chart_over_time, picture_of_panels
 
 
 def main(picture: Path | None = None) -> dict[str, Interval]:
@@ -25,11 +24,11 @@ def main(picture: Path | None = None) -> dict[str, Interval]:
     continuous = QueueScenario(instance, 1, 2000.0, 200.0, bins=100)
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
     slots = SlottedScenario(law, 1, 200_000, 20_000, rate=0.014, service=0.01, bins=100)
-    panels = [
+    systems = [
         [simulate(name, continuous, replications=20) for name in ("nonpreemptive", "max-weight-local")],
         [simulate(name, slots, replications=20) for name in ("bf-js", "vqs-bf", "vqs")],
     ]
-    for results in panels:
+    for results in systems:
         for result in results:
             rate = rates[result.policy.name] = result.growth(0.999)
             print(
@@ -37,18 +36,10 @@ def main(picture: Path | None = None) -> dict[str, Interval]:
                 "per unit time"
             )
     if picture is not None:
-        draw(panels, picture)
+        titles = ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots")
+        charts = [chart_over_time(results, title=title) for results, title in zip(systems, titles, strict=True)]
+        picture_of_panels(charts, picture, "")
     return rates
-
-
-@styled
-def draw(panels: list[list[Result[Any]]], picture: Path) -> None:
-    """Draw the queues side by side."""
-    made, axes = figure(columns=2)
-    for ax, results, title in zip(axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True):
-        ax.set_title(title)
-        draw_curves(ax, results)
-    save(made, picture)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ class Kind(NamedTuple):
 
     def type(self) -> Any:
         """Return the class, or the type of lists of it; the subject is loaded."""
-        one: Any = getattr(imported(f"bounds.answers.{self.subject}"), self.name)
-        return list.__class_getitem__(one) if self.is_list else one
+        answer: Any = getattr(imported(f"bounds.answers.{self.subject}"), self.name)
+        return list.__class_getitem__(answer) if self.is_list else answer
 
 
 KINDS = {
@@ -97,9 +97,9 @@ class File(NamedTuple):
 
         form = schema_of(self.record())
         if self.made:
-            made = json_schema(Made)
-            form["$defs"][self.record().__name__]["properties"]["made"] = {"$ref": made["$ref"]}
-            form["$defs"] |= made["$defs"]
+            schema_of_made = json_schema(Made)
+            form["$defs"][self.record().__name__]["properties"]["made"] = {"$ref": schema_of_made["$ref"]}
+            form["$defs"] |= schema_of_made["$defs"]
         return form
 
 

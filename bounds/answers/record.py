@@ -35,10 +35,10 @@ class _Declared(StructMeta):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> _Declared:
         """Make a class; its options are the same for all."""
-        made: _Declared = super().__new__(
+        answer: _Declared = super().__new__(
             cls, name, bases, namespace, frozen=True, kw_only=True, forbid_unknown_fields=True
         )
-        return made
+        return answer
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pkgutil import iter_modules
 from typing import Any
 
 from bounds.cli.app import COMPLETE, COMPLETION, MAX_WIDTH, Application, app
@@ -21,30 +22,12 @@ from theory.files.answer import answer_width
 
 __all__ = ["application", "main", "run"]
 
-COMMANDS = {
+ELSEWHERE = {
     "admission": ("admission", "admission_decide", "admission_fit"),
-    "attack": ("attack",),
     "catalogue": ("instance",),
-    "check": ("check",),
-    "example": ("example",),
-    "experiment": ("experiment",),
     "export": ("check",),
-    "fluid": ("fluid",),
-    "instance": ("instance",),
-    "log": ("log",),
-    "plan": ("plan",),
-    "region": ("region",),
-    "report": ("report",),
-    "reproduce": ("reproduce",),
-    "schema": ("schema",),
-    "share": ("share",),
-    "simulate": ("simulate",),
-    "solve": ("solve",),
-    "throughput": ("throughput",),
-    "verify": ("verify",),
-    "worst": ("worst",),
 }
-"""The files of each command, which add it to the application when they are loaded."""
+"""The files of commands that are not in the one file of their name; a file adds its commands as it is loaded."""
 
 NOT_FROM_A_FILE = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES")
 """Settings of numba that say where machine code is loaded from. Numba takes what the environment leaves out from a file
@@ -53,9 +36,18 @@ NOT_FROM_A_FILE = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES")
 
 def application(words: Sequence[str] = ()) -> Application:
     """Return the application with the command that a line begins with, or with all where it begins with none."""
-    for file in COMMANDS.get(words[0] if words else "", [file for files in COMMANDS.values() for file in files]):
-        imported(f"bounds.cli.{file}")
+    word = words[0] if words else ""
+    files = [module.name for module in iter_modules(__path__)]
+    _load(ELSEWHERE.get(word, [file for file in files if file == word]))
+    # no word, none that names a file, or one that names a file without that command
+    if word not in app.names():
+        _load(files)
     return app
+
+
+def _load(files: Sequence[str]) -> None:
+    for file in files:
+        imported(f"bounds.cli.{file}")
 
 
 def main(arguments: list[str] | None = None) -> None:

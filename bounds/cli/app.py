@@ -128,6 +128,11 @@ class Application(typer.Typer):
         """Return a decorator that adds a command; `examples` are whole lines for a shell, run from the project."""
         return super().command(name, **{"cls": Command, "epilog": _epilog(examples), **how})
 
+    def names(self) -> set[str]:
+        """Return the names of the commands, and of their groups, that were added."""
+        commands = {one.name or one.callback.__name__ for one in self.registered_commands if one.callback}
+        return commands | {str(one.name) for one in self.registered_groups}
+
 
 def _epilog(examples: Sequence[str]) -> str | None:
     r"""Return the end of a help text; ``\b`` keeps its lines from being wrapped."""

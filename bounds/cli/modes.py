@@ -100,8 +100,8 @@ def _refuse_unfit(context: typer.Context, mode: type[Mode], values: Mapping[str,
     needed = {field.name: field.default is MISSING for field in fields(mode)}  # type: ignore[arg-type]
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
-        given = source is not None and source.name == "COMMANDLINE"
-        if given and parameter.name not in needed:
+        on_the_line = source is not None and source.name == "COMMANDLINE"
+        if on_the_line and parameter.name not in needed:
             raise InputError(name_of(parameter), f"has no meaning with {mode.beside}")
         if needed.get(parameter.name or "") and values[parameter.name or ""] is None:
             raise missing(context.command, parameter, context.command_path)

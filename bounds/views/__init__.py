@@ -22,7 +22,7 @@ __getattr__, __all__ = doors(
         "sharing_answers": ("all_shares_answer", "shares_answer"),
         "sharing_pictures": ("picture_of_shares",),
         "shown": ("text_of",),
-        "simulation": ("draw_curves", "picture_of_simulation"),
+        "simulation": ("chart_over_time", "picture_of_simulation"),
         "text": ("short",),
         "throughput": ("picture_of_guarantees",),
     },

@@ -84,14 +84,14 @@ def _unfit(answer: JudgedShares) -> str:
             f" which has {number(float(Fraction(worst.capacity)))}{more}"
         )
     if answer.misplaced:
-        one = answer.misplaced[0]
+        first = answer.misplaced[0]
         more = f", and {many(len(answer.misplaced) - 1, 'other pair')}" if len(answer.misplaced) > 1 else ""
-        parts.append(f"{quoted(one.user)} has tasks on {quoted(one.server)}, where they may not run{more}")
+        parts.append(f"{quoted(first.user)} has tasks on {quoted(first.server)}, where they may not run{more}")
     if answer.unwanted:
-        first = answer.unwanted[0]
-        has, most = (number(float(Fraction(tasks))) for tasks in (first.tasks, first.most_tasks))
+        eager = answer.unwanted[0]
+        has, most = (number(float(Fraction(tasks))) for tasks in (eager.tasks, eager.most_tasks))
         more = f", and {many(len(answer.unwanted) - 1, 'other user')} too" if len(answer.unwanted) > 1 else ""
-        parts.append(f"{quoted(first.user)} has {has} tasks and wants at most {most}{more}")
+        parts.append(f"{quoted(eager.user)} has {has} tasks and wants at most {most}{more}")
     return f"The tasks do NOT fit this cluster: {'; '.join(parts)}."
 
 

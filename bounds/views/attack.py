@@ -244,12 +244,12 @@ def pictures(answer: Attack | OnlineAttack) -> list[Picture]:
 
 @_whole
 def _served_bars(answer: Attack) -> list[Picture]:
-    found = answer.evidence
-    if not {"columns_of_rule", "columns_of_optimum"} <= found.keys():
+    evidence = answer.evidence
+    if not {"columns_of_rule", "columns_of_optimum"} <= evidence.keys():
         return []
     instance = parse_instance(answer.instance, "instance")
     sides = (("by the rule", "columns_of_rule"), ("in the optimum", "columns_of_optimum"))
-    lengths = [(side, [float(jobs) for jobs in _served(instance, found[name])]) for side, name in sides]
+    lengths = [(side, [float(jobs) for jobs in _served(instance, evidence[name])]) for side, name in sides]
     bars = Bars("jobs in service per server", list(map(drawn, instance.names)), lengths)
     return [Picture("Jobs that the rule and the optimum serve, by type.", bars)]
 

@@ -132,8 +132,7 @@ def _expect_object(
     for name, one in value.items():
         _expect_scalar(name, {}, f"a name in {place or 'the answer'}")
         if name not in fields and more is False:
-            known = ", ".join(fields)
-            raise InputError(f"{before}{cut(name, 60)}", f"unknown field, expected one of {known}")
+            raise InputError(f"{before}{cut(name, 60)}", f"unknown field, expected one of {', '.join(fields)}")
         _expect(one, fields.get(name, more), definitions, f"{before}{cut(name, 60)}")
 
 

@@ -14,9 +14,9 @@ from bounds.answers.fluid import Converged
 from bounds.answers.record import Fields, encode
 from bounds.answers.shared import Number as MeasuredNumber
 from bounds.answers.simulation import Simulated, SimulatedQueue
-from bounds.views.drawing import in_rows
+from bounds.views.drawing import picture_of_panels
 from bounds.views.panels import Chart, Curve, above_zero
-from bounds.views.pictures import drawn, save, styled
+from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, number
 from bounds.views.simulation import (
     bars_of,
@@ -319,10 +319,9 @@ def _delays(results: Sequence[Result[Any]]) -> Chart:
     return Chart("quantile (of all jobs)", delay, curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)
 
 
-@styled
 def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> None:
     """Draw `charts_of` in rows of two."""
-    save(in_rows(charts_of(results), 2, 3.1)[0], path)
+    picture_of_panels(charts_of(results), path, "", height=3.1)
 
 
 FEWEST_OF_SIZE = 3  # replications of each size, at least, for an interval of the slope

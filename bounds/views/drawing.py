@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ def _looks(panel: Panel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     lines = tuple((line.name, line.upright, line.printed) for line in across)
     names: list[Any] = []
     if isinstance(panel, Chart):
-        names = [(curve.name, curve.look, len(curve.x) > MOST_MARKED) for curve in panel.curves]
+        markers = [curve.look in ("line", "dots") and len(curve.x) > MOST_MARKED for curve in panel.curves]
+        names = [(curve.name, curve.look, many) for curve, many in zip(panel.curves, markers, strict=True)]
         names += [name for name, _, _ in panel.shaded]
     elif isinstance(panel, Bars):
         names = [name for name, _ in panel.parts]
@@ -140,11 +142,15 @@ def _words(text: str) -> str:
 
 
 def _draw_chart(axes: Axes, chart: Chart, *, beside: bool) -> None:
-    axes.set(xscale=chart.xscale, xlabel=_words(chart.xlabel), ylabel=_words(chart.ylabel))
-    # symlog is linear up to 1, so that zeros are seen
-    axes.set_yscale(chart.yscale, **({"linthresh": 1.0} if chart.yscale == "symlog" else {}))
-    for place, curve in enumerate(chart.curves):
-        _draw_curve(axes, curve, place, len(chart.curves), log=chart.yscale == "log")
+    axes.set(xlabel=_words(chart.xlabel), ylabel=_words(chart.ylabel))
+    for set_scale, scale in ((axes.set_xscale, chart.xscale), (axes.set_yscale, chart.yscale)):
+        set_scale(scale, **({"linthresh": chart.linear_below} if scale == "symlog" else {}))
+    # parts of one curve have one place, which is its look
+    places = list(accumulate((not curve.continues for curve in chart.curves), initial=-1))[1:]
+    _draw_areas(axes, chart.curves, places)
+    for place, curve in zip(places, chart.curves, strict=True):
+        if curve.look not in ("layer", "band"):
+            _draw_curve(axes, curve, place, places[-1] + 1, log=chart.yscale == "log")
     grown = (zip(curve.x, curve.y, curve.grows, strict=True) for curve in chart.curves if len(curve.grows))
     rings = [(x, y) for points in grown for x, y, grows in points if grows]
     if rings:
@@ -171,6 +177,8 @@ def _beside(axes: Axes, chart: Chart) -> list[tuple[str, float, str]]:
     There are none where names are many or long, or where a line ends elsewhere; then all are in the legend.
     """
     spec, made = axes.get_subplotspec(), axes.get_figure(root=True)
+    if any(curve.continues for curve in chart.curves):
+        return []
     columns, rows = (1, 1) if spec is None else (spec.get_gridspec().ncols, spec.get_gridspec().nrows)
     assert made is not None
     # a line of text in parts of the height, which the labels and the title take a part of
@@ -183,14 +191,14 @@ def _beside(axes: Axes, chart: Chart) -> list[tuple[str, float, str]]:
     across = [line for line in chart.lines if not line.upright]
     ends += [(_named(line), (axes.get_xlim()[1], line.value), "black" if line.printed else MARK) for line in across]
     to_axes = axes.transData + axes.transAxes.inverted()
-    found = [(name, *to_axes.transform(end), colour) for name, end, colour in ends]
-    fits = all(x > 0.94 and 0 <= y <= 1.001 and len(name) <= BESIDE_LETTERS[min(columns, 4)] for name, x, y, _ in found)
-    if not fits or len(found) > MOST_BESIDE or len({name for name, *_ in found}) < len(found):
+    named = [(name, *to_axes.transform(end), colour) for name, end, colour in ends]
+    fits = all(x > 0.94 and 0 <= y <= 1.001 and len(name) <= BESIDE_LETTERS[min(columns, 4)] for name, x, y, _ in named)
+    if not fits or len(named) > MOST_BESIDE or len({name for name, *_ in named}) < len(named):
         return []
-    found.sort(key=lambda one: one[2])
-    heights = _apart([y for _, _, y, _ in found], step)
+    named.sort(key=lambda one: one[2])
+    heights = _apart([y for _, _, y, _ in named], step)
     heights = [max(y, step * (n + 0.5)) for n, y in enumerate(heights)]  # clear of the numbers below the axes
-    return [(name, y, colour) for (name, _, _, colour), y in zip(found, heights, strict=True)]
+    return [(name, y, colour) for (name, _, _, colour), y in zip(named, heights, strict=True)]
 
 
 def _apart(places: Sequence[float], step: float) -> list[float]:
@@ -214,17 +222,18 @@ def _middle(places: Sequence[float]) -> float:
 
 
 def _tick(axes: Axes, chart: Chart) -> None:
-    """Label a logarithmic axis at its points where they are few, and large numbers in thousands."""
+    """Label a logarithmic axis at its points where they are few and short, and large numbers at fewer places."""
     points = sorted({float(x) for curve in chart.curves for x in curve.x})
     ticks = list(chart.xticks)
-    if chart.xscale == "log" and not ticks and len(points) <= MOST_TICKS:
+    # measured numbers have too many digits for a label
+    short = all(x == round(x) or x == float(f"{x:.3g}") for x in points)
+    if chart.xscale == "log" and not ticks and short and len(points) <= MOST_TICKS:
         for x in points:
             # labels nearer to each other than 6 % of the axis would overlap
             if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
                 ticks.append((x, plain(x, 6)))
     _set_ticks(axes, ticks)
     if not ticks and chart.xscale == "linear" and points and points[-1] >= 10_000:
-        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.locator_params(axis="x", nbins=6)
 
 
@@ -235,9 +244,25 @@ def _set_ticks(axes: Axes, ticks: Sequence[tuple[float, str]]) -> None:
         axes.set_xticks([], minor=True)
 
 
+def _draw_areas(axes: Axes, curves: Sequence[Curve], places: Sequence[int]) -> None:
+    """Draw layers, each on top of those before it, and bands without a line."""
+    base: NDArray[Any] | float = 0.0
+    shade = 0.0
+    for place, curve in zip(places, curves, strict=True):
+        if curve.look == "layer":
+            top = base + np.array(curve.y, float)
+            look: dict[str, Any] = {"hatch": HATCHES[place % len(HATCHES)], "edgecolor": "white", "lw": 0}
+            axes.fill_between(curve.x, base, top, facecolor=_colour(place), label=_words(curve.name), **look)
+            base = top
+        elif curve.look == "band":
+            shade += 0.12
+            axes.fill_between(curve.x, curve.low, curve.high, color=MARK, alpha=shade, lw=0, label=_words(curve.name))
+
+
 def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) -> None:
     """Draw one curve; earlier ones are wider, so that a later one that coincides with it leaves it visible."""
-    name, colour, dash = _words(curve.name), _colour(place), DASHES[place % len(DASHES)]
+    name = "" if curve.continues else _words(curve.name)
+    colour, dash = _colour(place), DASHES[place % len(DASHES)]
     marker = MARKERS[place % len(MARKERS)]
     x, y, low, high = (np.array(values, float) for values in (curve.x, curve.y, curve.low, curve.high))
     if curve.look == "marks":
@@ -263,11 +288,12 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
             "mew": 0.9,
         },
     }
-    if len(low) and curve.look in ("steps", "plain", "line"):
+    if len(low) and curve.look in ("steps", "plain", "line", "reference"):
         if log:
             # a logarithmic axis has no 0: ends there are drawn at the least number of the curve
             low = np.where(low > 0, low, min(part[part > 0].min(initial=np.inf) for part in (y, low)))
-        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+        shade = MARK if curve.look == "reference" else colour
+        axes.fill_between(x, low, high, color=shade, alpha=0.2, lw=0)
     axes.plot(x, y, label=name, **looks[curve.look])
 
 
@@ -280,10 +306,13 @@ def _named(line: Line) -> str:
 
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
+    names = list(dict.fromkeys(line.name for line in lines))
     for place, line in enumerate(lines):
         across = axes.axvline if line.upright else axes.axhline
         colour, width = ("black", 1.5) if line.printed else (MARK, 1.0)
-        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=_named(line), zorder=1.5)
+        dash = ACROSS[names.index(line.name) % len(ACROSS)]
+        label = "" if line.name in (other.name for other in lines[:place]) else _named(line)
+        across(line.value, color=colour, ls=dash, lw=width, label=label, zorder=1.5)
 
 
 def _draw_bars(axes: Axes, panel: Bars) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from bounds.answers.fluid import Converged, FluidAnswer
 from bounds.answers.record import Fields, encode
-from bounds.views.panels import Chart, Curve
-from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
+from bounds.views.drawing import draw, picture_of_panels
+from bounds.views.panels import Chart, Curve, Line
+from bounds.views.pictures import MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, save, share_legend, styled
 from bounds.views.shown import Picture, Table, number, packed_by_name, tables_of
 from bounds.views.text import UNIT_OF_THE_FILE, packed
 from fluid.limits.lyapunov_function import lyapunov
@@ -29,6 +30,8 @@ from theory.numbers import many
 from theory.region.slices import region_slice
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from fluid.limits.convergence import CrossCheck
 
 
@@ -141,12 +144,10 @@ def _by_servers(answer: Converged) -> Table:
 def pictures(answer: FluidAnswer | Converged) -> list[Picture]:
     """Return jobs over time, or the distances by the number of servers."""
     if isinstance(answer, Converged):
-        means = [sum(far) / len(far) for far in answer.distances]
-        curve = Curve("mean distance", [float(size) for size in answer.servers], means)
-        chart = Chart("servers L (number)", "distance (jobs per server)", [curve], xscale="log", yscale="log")
-        return [Picture("Mean distance of simulated paths to the fluid path.", chart)]
-    curves = [Curve(drawn(name), answer.time, values, look="plain") for name, values in answer.jobs.items()]
-    return [Picture("Jobs per server over time.", Chart(TIME, "jobs (per server)", curves[:MOST_DRAWN]))]
+        slope = answer.slope.mean
+        chart = _distances(answer.servers, answer.distances, slope, f"slope {number(slope, 3)}")
+        return [Picture("Distance of simulated paths to the fluid path.", chart)]
+    return [Picture("Jobs per server over time.", Chart(TIME, "jobs (per server)", _jobs(answer)))]
 
 
 def evidence(answer: FluidAnswer | Converged) -> list[tuple[str, str]]:
@@ -170,111 +171,135 @@ def path_csv(path: FluidPath, points: int) -> str:
 
 
 MOST_DRAWN = len(PALETTE)  # types and configurations that are drawn, one a colour
+MOST_SWITCHES = 20  # of a path that are drawn
 
 TIME = f"time ({UNIT_OF_THE_FILE})"
 
 
-def _look(j: int) -> dict[str, Any]:
-    """Return how the curve of a type is drawn."""
-    return {"color": PALETTE[j], "ls": DASHES[j % len(DASHES)], "lw": 1.4}
+def panels(answer: FluidAnswer) -> list[Chart]:
+    """Return jobs per server, reward, and the fraction of servers in each configuration over time; and the switches."""
+    switches = [one.from_ for one in answer.modes[1 : MOST_SWITCHES + 1]]
+    lines = [Line("change of regime", time, upright=True) for time in switches]
+    path, ends = Curve("fluid path", answer.time, answer.reward, look="plain"), (0.0, answer.time[-1])
+    greedy = Line("greedy", answer.equilibrium_reward)
+    return [
+        Chart(TIME, "jobs (per server)", _jobs(answer), lines, xlim=ends, ylim=(0.0, None)),
+        Chart(TIME, "reward (per server)", [path], [*lines, greedy], xlim=ends, ylim=(0.0, None)),
+        Chart(TIME, "servers (share)", _layers(answer), lines, xlim=ends, ylim=(0.0, 1.0)),
+    ]
 
 
-@styled
-def picture_of_path(path: FluidPath, target: str | Path) -> None:
-    """Draw jobs per server, reward, and the fraction of servers in each configuration; switches as dotted lines."""
-    times, names = sample_times(path, 400), [drawn(name) for name in path.model.instance.names]
-    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
-    for j, (name, jobs) in enumerate(zip(names[:MOST_DRAWN], path.jobs(times).T, strict=False)):
-        left.plot(times, jobs, label=name, **_look(j))
-    middle.plot(times, path.rewards(times), color=GREEDY, lw=1.4, label="fluid path")
-    middle.axhline(float(path.goal.reward), color="black", lw=1, ls="--", label="greedy assignment")
-    labels, layers = _layers(path.masses(times), names)
-    right.stackplot(times, layers, colors=PALETTE, labels=labels)
-    for axes, label, top in (
-        (left, "jobs (per server)", None),
-        (middle, "reward (per server)", None),
-        (right, "servers (share)", 1),
-    ):
-        finish(axes, xlabel=TIME, ylabel=label, ylim=(0, top))
-        axes.set_xlim(0, path.until)
-        for time in path.switches[:20]:
-            axes.axvline(time, color=MARK, ls=":", lw=0.8)
-    save(picture, target)
+def _jobs(answer: FluidAnswer) -> list[Curve]:
+    """Return the jobs of the first types over time."""
+    return [Curve(drawn(name), answer.time, jobs, look="plain") for name, jobs in answer.jobs.items()][:MOST_DRAWN]
 
 
-def _layers(masses: Mapping[Configuration, Any], names: Sequence[str]) -> tuple[list[str], list[Any]]:
-    """Return names and masses of the configurations with the greatest masses, then those of all others together."""
-    used = sorted((k for k in masses if any(k)), key=lambda k: -float(masses[k].max()))
-    drawn, others = sorted(used[: MOST_DRAWN - 1], reverse=True), used[MOST_DRAWN - 1 :]
-    labels = [" ".join(f"{n}×{name}" for name, n in zip(names, k, strict=True) if n) for k in drawn]
-    layers = [np.clip(masses[k], 0.0, 1.0) for k in drawn]
+def _layers(answer: FluidAnswer) -> list[Curve]:
+    """Return the configurations with the greatest fractions of servers, the others together as the last one."""
+    used = [one for one in answer.assignment if any(one.configuration.values())]
+    used.sort(key=lambda one: -max(one.fraction))
+    largest, others = used[: MOST_DRAWN - 1], used[MOST_DRAWN - 1 :]
+    largest.sort(key=lambda one: tuple(one.configuration.values()), reverse=True)
+    layers = [
+        Curve(_held(one.configuration), answer.time, [min(max(x, 0.0), 1.0) for x in one.fraction], look="layer")
+        for one in largest
+    ]
     if others:
-        return [*labels, "others"], [*layers, np.sum([masses[k] for k in others], axis=0)]
-    return labels, layers
+        rest = np.sum([one.fraction for one in others], axis=0)
+        layers.append(Curve("others", answer.time, rest.tolist(), look="layer"))
+    return layers
 
 
-@styled
+def _held(configuration: Mapping[str, int]) -> str:
+    """Return a configuration as the name of a layer."""
+    return " ".join(f"{count}×{drawn(name)}" for name, count in configuration.items() if count)
+
+
+def picture_of_path(path: FluidPath, target: str | Path) -> None:
+    """Draw `panels` of a path."""
+    picture_of_panels(panels(fluid_answer(path, 400)), target, "", columns=3)
+
+
 def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
-    from matplotlib.ticker import LogLocator
-
-    names, times = [drawn(name) for name in check.instance.names[:MOST_DRAWN]], check.times
-    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
+    rate = check.rate
+    slope = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
+    distances = _distances(check.servers, check.distances.tolist(), rate.mean, slope)
     # the smallest system, then the largest one
-    for axes, servers, runs in zip(
-        (left, middle), check.servers[:: len(check.servers) - 1], check.simulated[[0, -1]], strict=True
-    ):
-        for j, name in enumerate(names):
-            low, high = runs[:, :, j].min(axis=0), runs[:, :, j].max(axis=0)
-            axes.fill_between(times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
-            axes.plot(times, check.fluid[:, j], label=name, **_look(j))
-        axes.set_title(f"{many(servers, 'server')}: fluid path, {many(len(runs), 'run')}")
-        finish(axes, xlabel=TIME, ylabel="jobs (per server)", xlim=(0, times[-1]), ylim=(0, None))
-    sizes, rate = np.repeat(check.servers, check.distances.shape[1]), check.rate
-    right.loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
-    # the fitted line has the slope and goes through the middle of the logarithms
-    fit = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
-    label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]".replace("-", "−")
-    right.loglog(check.servers, fit, color="black", lw=1, label=label)
-    finish(right, xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
-    # plain numbers, and the sizes that were simulated: the labels of a logarithmic scale would stand over each other
-    right.set_xticks(check.servers, [f"{servers:,}" for servers in check.servers])
-    right.set_xticks([], minor=True)
-    right.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
-    right.yaxis.set_major_formatter("{x:g}")
-    right.yaxis.set_minor_formatter("{x:g}")
-    save(picture, target)
+    panels = [_beside_runs(check, 0), _beside_runs(check, -1), distances]
+    picture_of_panels(panels, target, "", columns=3)
+
+
+def _beside_runs(check: CrossCheck, place: int) -> Chart:
+    """Return the fluid path by type, in bands from the least to the most of the runs of the size at a place."""
+    runs, times = check.simulated[place], check.times.tolist()
+    curves = [
+        Curve(drawn(name), times, path.tolist(), low.tolist(), high.tolist(), look="plain")
+        for name, path, low, high in zip(
+            check.instance.names, check.fluid.T, runs.min(axis=0).T, runs.max(axis=0).T, strict=True
+        )
+    ]
+    title = f"{many(check.servers[place], 'server')}, {many(len(runs), 'run')}"
+    ends = (0.0, times[-1])
+    return Chart(TIME, "jobs (per server)", curves[:MOST_DRAWN], title=title, xlim=ends, ylim=(0.0, None))
+
+
+def _distances(servers: Sequence[int], distances: Sequence[Sequence[float]], slope: float, name: str) -> Chart:
+    """Return the distance of each path to the fluid one, and the line that was fitted to their logarithms."""
+    far = np.array(distances, float)
+    sizes = np.repeat(servers, far.shape[1])
+    curves = [Curve("path", sizes.tolist(), far.ravel().tolist(), look="dots")]
+    if isfinite(slope):
+        # the fitted line has the slope and goes through the middle of the logarithms
+        fit = np.exp(np.log(far).mean() + slope * (np.log(servers) - np.log(sizes).mean()))
+        curves.append(Curve(name.replace("-", "−"), list(servers), fit.tolist(), look="reference"))
+    label = "sup |Y/L - y| (jobs per server)"
+    return Chart("servers L (number)", label, curves, xscale="log", yscale="log")
 
 
 @styled
 def picture_of_phases(model: Reservation, starts: Sequence[State], until: float, target: str | Path) -> None:
     """Draw paths of a two-type system from several states in its capacity region, and V along them."""
-    instance, names = model.instance, [drawn(name) for name in model.instance.names]
-    picture, (left, right) = figure(PAGE, 2.9, 2)
+    instance = model.instance
+    picture, (left, right) = figure(PAGE, 3.1, 2)
     region = np.array([(0.0, 0.0), *(tuple(map(float, v)) for v in region_slice(instance, 0, 1).vertices)])
     left.fill(*region.T, color=OPTIMAL, alpha=0.08, lw=0)
     left.plot(*region[1:].T, color=MARK, lw=1, label="capacity region")
-    function = lyapunov(instance)
+    times, curves = np.linspace(0.0, until, 600), []
+    value = _lacking(model)
+    for i, start in enumerate(starts):
+        path = fluid_path(model, until, start)
+        jobs = path.jobs(times)
+        _draw_path(left, jobs, PALETTE[i % len(PALETTE)])
+        name = f"from ({jobs[0, 0]:.3g}, {jobs[0, 1]:.3g})"
+        curves.append(Curve(name, times.tolist(), [value(path.state(float(t))) for t in times], look="plain"))
+    left.plot(*map(float, model.equilibrium.served), "*", color="black", ms=8, label="greedy assignment")
+    left.plot(*model.workload, "x", color="black", ms=6, label="workload")
+    top = np.maximum(region.max(axis=0), model.workload) * 1.06
+    xlabel, ylabel = (f"jobs of {drawn(name)} (per server)" for name in instance.names)
+    left.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, top[0]), ylim=(0, top[1]))
+    ends = (0.0, until)
+    chart = Chart(TIME, "greatest V less V (value)", curves, yscale="log", xlim=ends, ylim=(1e-5, None))
+    draw(right, chart, beside=False)
+    share_legend(picture, [left, right])
+    save(picture, target)
+
+
+def _draw_path(axes: Axes, jobs: NDArray[np.float64], colour: str) -> None:
+    """Draw a path with its start, and an arrow at 40 % of its way."""
+    axes.plot(*jobs.T, color=colour, lw=1.2)
+    axes.plot(*jobs[0], "o", color=colour, ms=4, clip_on=False)
+    length = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(jobs, axis=0), axis=1))))
+    at = int(np.searchsorted(length, 0.4 * length[-1]))
+    if length[-1] > 0:
+        axes.annotate("", jobs[at + 1], jobs[at], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6})
+
+
+def _lacking(model: Reservation) -> Callable[[State], float]:
+    """Return by how much V of a state lacks its greatest value, as a function; at least 1e-6, as its axis has no 0."""
+    function = lyapunov(model.instance)
     # V is greatest at the greedy assignment: its configurations by their fractions of servers
     greedy = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
     masses = [greedy.get(k, Fraction(0)) for k in function.configurations]
     highest = float(sum(z * x for z, x in zip(function.weights, masses, strict=True)))
-    times = np.linspace(0.0, until, 600)
-    for i, start in enumerate(starts):
-        path, colour = fluid_path(model, until, start), PALETTE[i % len(PALETTE)]
-        jobs = path.jobs(times)
-        left.plot(*jobs.T, color=colour, lw=1.2)
-        left.plot(*jobs[0], "o", color=colour, ms=4, clip_on=False)
-        length = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(jobs, axis=0), axis=1))))
-        at = int(np.searchsorted(length, 0.4 * length[-1]))  # the arrow, at 40 % of the way
-        if length[-1] > 0:
-            left.annotate("", jobs[at + 1], jobs[at], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6})
-        lacks = [highest - function.value(model, *path.state(float(t))) for t in times]
-        right.semilogy(times, np.maximum(lacks, 1e-6), color=colour, lw=1.2)
-    left.plot(*map(float, model.equilibrium.served), "*", color="black", ms=8, label="greedy assignment")
-    left.plot(*model.workload, "x", color="black", ms=6, label="workload")
-    top = np.maximum(region.max(axis=0), model.workload) * 1.06
-    labels = [f"jobs of {name} (per server)" for name in names]
-    finish(left, xlabel=labels[0], ylabel=labels[1], xlim=(0, top[0]), ylim=(0, top[1]))
-    right.set(xlabel=TIME, ylabel="greatest V less V (value)", xlim=(0, until), ylim=(1e-5, None))
-    save(picture, target)
+    return lambda state: max(highest - function.value(model, *state), 1e-6)

@@ -107,8 +107,8 @@ def _region(answer: RegionAnswer) -> Headline:
 
 @headline.register
 def _worst(answer: Worst) -> Headline:
-    known = "no workload of these types is worse" if answer.is_worst else "worse instances may exist"
-    words = f"Greedy reservation attains this share of the optimal reward on the worst instance found; {known}."
+    certainty = "no workload of these types is worse" if answer.is_worst else "worse instances may exist"
+    words = f"Greedy reservation attains this share of the optimal reward on the worst instance found; {certainty}."
     return Headline(share(answer.ratio), words)
 
 

@@ -58,8 +58,8 @@ def sentence(answer: LogAnswer) -> str:
 
 
 def _taken(answer: LogAnswer) -> str:
-    left = sum(answer.left_out.values())
-    without = f", {left:,} of them left out" if left else ""
+    omitted = sum(answer.left_out.values())
+    without = f", {omitted:,} of them left out" if omitted else ""
     name = quoted(answer.file) if answer.file else "the log"
     counted = f"{many(answer.tasks, 'task')} of {many(answer.rows, 'row')}{without}"
     return f"{name} was read as {answer.format}: {counted}, over {lasting(answer.span)}"

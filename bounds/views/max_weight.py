@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, drawn, figure, finish, save, styled
-from bounds.views.region import outline
+from bounds.views.drawing import draw
+from bounds.views.panels import Chart, Curve
+from bounds.views.pictures import MARK, PAGE, PALETTE, drawn, figure, legend_above, save, share_legend, styled
+from bounds.views.region import region_panel
 from bounds.views.text import UNIT_OF_THE_FILE
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
-from fluid.limits.max_weight import MaxWeight, queue_path
+from fluid.limits.max_weight import MaxWeight, QueuePath, queue_path
 from fluid.simulation.driver import run_once
 from theory.errors import InputError
 from theory.instance import Instance
@@ -66,39 +68,40 @@ def picture_of_flow(
         raise InputError("picture", f"expected two types, got {len(instance.types)}")
     model, region = MaxWeight(instance), region_facets(instance)
     rate = decay_rate(instance, region)
-    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     lengths = [norm(instance, start) for start in starts]
     until = 1.12 * max(lengths) / float(rate) if rate else 20.0
     paths = [queue_path(model, list(start), until) for start in starts]
+    picture, (left, middle, right) = figure(PAGE, 2.9, 3)
+    _draw_flow(left, model, region, paths)
+    draw(middle, region_panel(instance, region), beside=False)
+    curves = [*_along(instance, paths, until), *_simulated(instance, beta, starts[0], scales, runs, until)]
+    if rate is not None:
+        sure = f"largest sure rate {float(rate):.4f}"
+        curves.append(Curve(sure, [0.0, max(lengths) / float(rate)], [max(lengths), 0.0], look="reference"))
+    title = f"β = {beta}"
+    if rate is None:
+        title += f", grows by {norm(instance, [float(v) for v in escape_velocity(instance)]):.4f}"
+    time, length = f"time / n ({UNIT_OF_THE_FILE})", "√(2V) / n (jobs)"
+    chart = Chart(time, length, curves, title=title, xlim=(0.0, until), ylim=(0.0, None))
+    draw(right, chart, beside=False)
+    share_legend(picture, [left, middle, right])
+    save(picture, target)
+
+
+def _draw_flow(axes: Axes, model: MaxWeight, region: Region, paths: Sequence[QueuePath]) -> None:
+    """Draw the velocity as arrows, the rays of equal weights, and paths with their starts."""
     most = 1.05 * max(float(path.queues.max()) for path in paths)
-    _arrows(left, model, most)
-    for facet in region.outer:
-        if all(facet.normal):
-            along = np.array(facet.normal) / max(facet.normal) * most
-            left.plot([0, along[0]], [0, along[1]], color=MARK, ls="--", lw=1)
+    _arrows(axes, model, most)
+    rays = [np.array(facet.normal) / max(facet.normal) * most for facet in region.outer if all(facet.normal)]
+    for place, (x, y) in enumerate(rays):
+        axes.plot([0, x], [0, y], color=MARK, ls="--", lw=1, label="" if place else "equal weights")
     for i, path in enumerate(paths):
         colour = PALETTE[i % len(PALETTE)]
-        left.plot(*path.queues.T, color=colour, lw=1.4)
-        left.plot(*path.queues[0], "o", color=colour, ms=5)
-        times = np.linspace(0.0, until, 400)
-        right.plot(times, [norm(instance, q) for q in path.at(times)], color=colour, lw=1.4)
-    names = [drawn(name) for name in instance.names]
-    left.set(xlabel=f"queue of {names[0]} (per server)", ylabel=f"queue of {names[1]} (per server)")
-    left.set(xlim=(0, most), ylim=(0, most), title="velocity and paths\n(dashed: equal weights)")
-    _region(middle, instance, region)
-    _simulated(right, instance, beta, starts[0], scales, runs, until)
-    if rate is not None:
-        right.plot([0, max(lengths) / float(rate)], [max(lengths), 0], color="black", ls=":", lw=1.5)
-        right.plot([], [], color="black", ls=":", lw=1.5, label=f"largest sure rate {float(rate):.4f}")
-    else:
-        fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
-        right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
-    right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
-    time, length = f"time / n ({UNIT_OF_THE_FILE})", "√(2V) / n (jobs)"
-    finish(
-        right, xlabel=time, ylabel=length, xlim=(0, until), ylim=(0, None), title=f"length of the queues, β = {beta}"
-    )
-    save(picture, target)
+        axes.plot(*path.queues.T, color=colour, lw=1.4)
+        axes.plot(*path.queues[0], "o", color=colour, ms=5)
+    xlabel, ylabel = (f"queue of {drawn(name)} (per server)" for name in model.instance.names)
+    axes.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, most), ylim=(0, most), title="velocity and paths")
+    legend_above(axes)
 
 
 def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
@@ -112,43 +115,25 @@ def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
     axes.quiver(*points.T, *heads.T, speeds, cmap="Greys", clim=(-speeds.max(), 1.4 * speeds.max()), width=0.003)
 
 
-def _region(axes: Axes, instance: Instance, region: Region) -> None:
-    """Draw the region, its vertices and the workload."""
-    corners = outline(region)
-    axes.fill(*corners.T, color=OPTIMAL, alpha=0.15)
-    axes.plot(*np.vstack([corners, corners[:1]]).T, color=OPTIMAL, lw=1.2)
-    axes.plot(*corners[1:].T, "o", color=OPTIMAL, ms=4)
-    for x, y in corners[1:].tolist():
-        axes.annotate(f"({x:g}, {y:g})", (x, y), textcoords="offset points", xytext=(5, 5), fontsize=6, color=OPTIMAL)
-    first, second = (float(x) for x in instance.workload)
-    axes.plot([first], [second], "o", color=GREEDY, ms=5)
-    axes.annotate(
-        "workload", (first, second), textcoords="offset points", xytext=(-5, -3), ha="right", va="top", fontsize=7
-    )
-    tops = np.maximum(corners.max(axis=0), [first, second]) * 1.2
-    intensity = float(region.intensity(instance.workload))
-    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {intensity:.4g}")
-    axes.set(
-        xlabel=f"jobs of {drawn(instance.names[0])} (per server)",
-        ylabel=f"jobs of {drawn(instance.names[1])} (per server)",
-    )
+def _along(instance: Instance, paths: Sequence[QueuePath], until: float) -> Iterator[Curve]:
+    """Yield the length of the queues along fluid paths."""
+    times = np.linspace(0.0, until, 400)
+    for path in paths:
+        first, second = path.queues[0]
+        lengths = [norm(instance, queues) for queues in path.at(times)]
+        yield Curve(f"from ({first:.3g}, {second:.3g})", times.tolist(), lengths, look="plain")
 
 
 def _simulated(
-    axes: Axes,
-    instance: Instance,
-    beta: Fraction,
-    start: Sequence[float],
-    scales: Sequence[int],
-    runs: int,
-    until: float,
-) -> None:
+    instance: Instance, beta: Fraction, start: Sequence[float], scales: Sequence[int], runs: int, until: float
+) -> Iterator[Curve]:
+    """Yield the length of the queues in runs of Algorithm 1, time and queues divided by the scale."""
     system = Algorithm1(instance, 1, beta)
-    for scale, shade in zip(scales, ("#BBBBBB", "#555555", "black"), strict=False):
+    for scale in scales:
         scenario = system.scenario([int(scale * q) for q in start], scale * until, bins=400)
         for run in range(runs):
             path = run_once(system.policy, scenario, np.random.SeedSequence((scale, run)))
             times = (path.measures.edges[:-1] + path.measures.edges[1:]) / (2 * scale)
-            values = [norm(instance, q / scale) for q in path.waiting]
-            label = f"Algorithm 1, n = {scale:,}" if run == 0 else None
-            axes.plot(times, values, color=shade, lw=0.9, zorder=0, label=label)
+            lengths = [norm(instance, queues / scale) for queues in path.waiting]
+            name = f"Algorithm 1, n = {scale:,}"
+            yield Curve(name, times.tolist(), lengths, look="plain", continues=run > 0)

@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 Row = tuple[str, str, float | str, float | str, float | str, float | str]  # a text or a number for each of `COLUMNS`
 COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
@@ -31,9 +27,12 @@ class Curve:
     look : str
         ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``marks`` (no line, the
         interval as a bar), ``stars`` (printed numbers), ``point`` and ``ring`` (one point, filled or around another),
-        ``reference`` (what theory says, drawn as a `Line` is).
+        ``reference`` (what theory says, drawn as a `Line` is), ``band`` (the band alone, in grey, a later one darker),
+        ``layer`` (an area of height `y` on top of the layers before it).
     grows : sequence of bool
         Points at which a queue grows beyond doubt, which are ringed; empty for none.
+    continues : bool
+        Whether it is one more part of the curve before it: drawn as that one, and not named again.
     """
 
     name: str
@@ -43,6 +42,7 @@ class Curve:
     high: Sequence[float] = ()
     look: str = "line"
     grows: Sequence[bool] = ()
+    continues: bool = False
 
 
 def above_zero(curve: Curve) -> Curve:
@@ -60,6 +60,8 @@ def above_zero(curve: Curve) -> Curve:
 @dataclass(frozen=True)
 class Line:
     """A number drawn across the panel: at a height, or upright at a place of the horizontal axis.
+
+    Lines of one name look the same, and are named once.
 
     Attributes
     ----------
@@ -86,14 +88,16 @@ class Chart:
         The quantity and, in brackets, its unit.
     curves, lines : sequence
     title : str
-    xscale, yscale : {"linear", "log"}
-        The vertical one also ``symlog``: logarithmic from 1 on, linear below, so that zeros are seen.
+    xscale, yscale : {"linear", "log", "symlog"}
+        The last is logarithmic from `linear_below` on and linear below it, so that zeros are seen.
     xlim, ylim : (float or None, float or None)
         Ends of the axes; None for what the data ask for.
     shaded : sequence of (name, from, to)
         Spans of the horizontal axis.
     xticks : sequence of (place, label)
         Of the horizontal axis; where left out, a logarithmic one is labelled at the points.
+    linear_below : float
+        Where a ``symlog`` axis becomes linear.
     """
 
     xlabel: str
@@ -107,6 +111,7 @@ class Chart:
     ylim: tuple[float | None, float | None] = (None, None)
     shaded: Sequence[tuple[str, float, float]] = ()
     xticks: Sequence[tuple[float, str]] = ()
+    linear_below: float = 1.0
 
     def rows(self) -> Iterator[Row]:
         """Yield the table: the points of the curves, then the lines."""

@@ -153,29 +153,20 @@ def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int
     return blank, blank.subplots(rows, columns, **how)
 
 
-def finish(axes: Axes, **settings: Any) -> None:
-    """Set labels, ends and scales of axes, then put the legend above them."""
-    axes.set(**settings)
-    legend_above(axes)
-
-
-def legend_above(axes: Axes, others: Sequence[Axes] = (), without: Collection[str] = ()) -> None:
-    """Put the legend above the axes, under their title, in as many columns as fit; `others` are in the same place.
+def legend_above(axes: Axes, without: Collection[str] = ()) -> None:
+    """Put the legend above the axes, under their title, in as many columns as fit.
 
     Names in `without` stand elsewhere. Where no name is left the title alone stands above.
     """
     handles, labels = axes.get_legend_handles_labels()
-    for one in others:
-        more = one.get_legend_handles_labels()
-        handles, labels = handles + more[0], labels + more[1]
-    left = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in without]
+    in_legend = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in without]
     title = axes.get_title()
     # the title moves into the legend, and has no part in its width
     axes.set_title("")
-    if not left:
+    if not in_legend:
         axes.set_title(title, loc="left")
         return
-    handles, labels = map(list, zip(*left, strict=True))
+    handles, labels = map(list, zip(*in_legend, strict=True))
     how: Mapping[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
 
     def legend(columns: int, title: str | None = None) -> Any:
@@ -291,14 +282,8 @@ def digest_of(made: Figure) -> str:
 
 
 def plain_ticks(axes: Axes) -> None:
-    """Write numbers on axes as text does: powers of logarithmic axes in plain digits, and thousands with a comma."""
+    """Write numbers on axes as `plain` does: powers, which matplotlib writes as mathematics, and thousands."""
     from matplotlib.ticker import LogFormatter, LogFormatterMathtext, ScalarFormatter
-
-    class Grouped(ScalarFormatter):
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            text = str(super().__call__(x, pos))  # of a part of x where the axis has a factor or an offset
-            is_thousands = abs(x) >= 1000 and text.replace("−", "-") == f"{x:.0f}"
-            return plain(x) if is_thousands else text
 
     class Plain(LogFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
@@ -311,8 +296,8 @@ def plain_ticks(axes: Axes) -> None:
         ):
             if isinstance(formatter, LogFormatterMathtext):
                 replace(Plain(labelOnlyBase=formatter.labelOnlyBase))
-            elif type(formatter) is ScalarFormatter:
-                replace(Grouped())
+        if isinstance(axis.get_major_formatter(), ScalarFormatter) and np.abs(axis.get_view_interval()).max() >= 1000:
+            axis.set_major_formatter(lambda x, _: plain(x, 7))
 
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -321,11 +306,11 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def plain(value: float, digits: int = 3) -> str:
     """Write a number in a picture: in plain digits where that is short, by a power of ten elsewhere.
 
-    >>> plain(12345.6), plain(0.00125), plain(-2.0), plain(1e-7), plain(2.5e9)
-    ('12,346', '0.00125', '−2', '10⁻⁷', '2.5×10⁹')
+    >>> plain(12345.6), plain(12345.6, 7), plain(0.00125), plain(-2.0), plain(1e-7), plain(2.5e9)
+    ('12,346', '12,345.6', '0.00125', '−2', '10⁻⁷', '2.5×10⁹')
     """
     if value == 0 or 1e-4 <= abs(value) < 1e7:
-        text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+        text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:,.{digits}g}"
         return text.replace("-", "−")
     mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
     factor = f"{float(mantissa):g}".replace("-", "−")

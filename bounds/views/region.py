@@ -254,6 +254,13 @@ def plane_panel(instance: Instance, intensity: Intensity, region: Region) -> Cha
     return Chart(_label(instance, 0), _label(instance, 1), curves)
 
 
+def region_panel(instance: Instance, region: Region) -> Chart:
+    """Return the region of two types with the workload."""
+    curves = [_curve("region", outline(region)[1:], "line"), _curve("workload", [instance.workload], "point")]
+    title = f"region, traffic intensity {float(region.intensity(instance.workload)):.4g}"
+    return Chart(_label(instance, 0), _label(instance, 1), curves, title=title, xlim=(0.0, None), ylim=(0.0, None))
+
+
 def _curve(name: str, points: Iterable[Sequence[Any]], look: str) -> Curve:
     x, y = zip(*((float(a), float(b)) for a, b in points), strict=True)
     return Curve(name, x, y, look=look)

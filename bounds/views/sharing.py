@@ -68,8 +68,8 @@ def _series(parts: Sequence[str]) -> str:
 
 
 def _range(values: Iterable[float], form: Callable[[float], str] = "{:,.4g}".format) -> str:
-    known = sorted(values)
-    return f"between {form(known[0])} and {form(known[-1])}" if known else "no"
+    ordered = sorted(values)
+    return f"between {form(ordered[0])} and {form(ordered[-1])}" if ordered else "no"
 
 
 def _of_exact(answer: Shares) -> list[str]:
@@ -132,8 +132,8 @@ def _conditions(mechanism: str) -> str:
     """Return what the conditions of a mechanism are called."""
     from theory.sharing.mechanisms import MECHANISMS
 
-    known = MECHANISMS.get(mechanism)
-    return known.conditions if known else f"the conditions of {quoted(mechanism)}"
+    record = MECHANISMS.get(mechanism)
+    return record.conditions if record else f"the conditions of {quoted(mechanism)}"
 
 
 def _checked_sentence(answer: CheckedShares) -> str:
@@ -192,8 +192,8 @@ def tables(answer: ANSWERS) -> list[Table]:
         )
     if answer.whole:
         numbers.rows.append(["lost to whole tasks, mean over the users", number(answer.whole.lost_part, 3, share=True)])
-        whole = [[quoted(n), f"{x:,}"] for n, x in answer.whole.tasks.items()]
-        others.append(Table("rounded to whole tasks", ["user", "tasks"], whole, [False, True]))
+        tasks = [[quoted(n), f"{x:,}"] for n, x in answer.whole.tasks.items()]
+        others.append(Table("rounded to whole tasks", ["user", "tasks"], tasks, [False, True]))
     return [numbers, *others, *summary, _of_properties(answer.properties)]
 
 
@@ -243,7 +243,7 @@ def _side_by_side(answers: Mapping[str, Shares]) -> list[Table]:
         lost = [number(one.whole.lost_part, 3, share=True) for one in every if one.whole]
         measures.append(["lost to whole tasks", *lost])
     properties = dict.fromkeys(name for one in every for name in one.properties)
-    held = [
+    verdicts = [
         [titled(name), *(verdict_of(one.properties[name]) if name in one.properties else "-" for one in every)]
         for name in properties
     ]
@@ -257,7 +257,7 @@ def _side_by_side(answers: Mapping[str, Shares]) -> list[Table]:
         Table("tasks of each user", ["user", *names], tasks, numeric),
         Table("in use, by server class and resource", ["server", "resource", *names], used, [False, *numeric]),
         Table("measures of fairness", ["", *names], measures, numeric),
-        Table("properties", ["", *names], held, [False] * len(numeric)),
+        Table("properties", ["", *names], verdicts, [False] * len(numeric)),
         Table("why a property fails", ["mechanism", "property", "why"], witnesses, [False] * 3),
     ]
     return [part for part in parts if part.rows]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bounds.answers.sharing import InMotion
-from bounds.views.drawing import in_rows
+from bounds.views.drawing import picture_of_panels
 from bounds.views.panels import Bars, Chart, Curve
-from bounds.views.pictures import COLUMN, PALETTE, drawn, save, styled
+from bounds.views.pictures import COLUMN, PALETTE, drawn
 from bounds.views.text import UNIT_OF_THE_FILE
 from theory.sharing.allocation import Allocation, jain_index
 
@@ -51,7 +51,6 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
     )
 
 
-@styled
 def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> None:
     """Draw allocations side by side, three in a row.
 
@@ -61,10 +60,8 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
         If the picture cannot be written there.
     """
     most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
-    picture, _ = in_rows(
-        [bars_of(allocation) for allocation in allocations], 3, min(6.0, 1.2 + 0.2 * most), alone=COLUMN
-    )
-    save(picture, path)
+    panels = [bars_of(allocation) for allocation in allocations]
+    picture_of_panels(panels, path, "", columns=3, height=min(6.0, 1.2 + 0.2 * most), alone=COLUMN)
 
 
 def tasks_over_time(answer: InMotion) -> Chart:
@@ -74,7 +71,6 @@ def tasks_over_time(answer: InMotion) -> Chart:
     return Chart(f"time ({UNIT_OF_THE_FILE})", "tasks (number)", curves, ylim=(0, None))
 
 
-@styled
 def picture_of_history(answer: InMotion, path: str | Path) -> None:
     """Draw utilisation of the first resource by server class, and tasks by user, over time."""
     first = next(iter(dict.fromkeys(resource for row in answer.utilisation.values() for resource in row)))
@@ -84,10 +80,9 @@ def picture_of_history(answer: InMotion, path: str | Path) -> None:
         if first in row
     ]
     chart = Chart(f"time ({UNIT_OF_THE_FILE})", f"{drawn(first)} in use (share)", used, ylim=(0, 1.05))
-    save(in_rows([chart, tasks_over_time(answer)], 2, 2.6)[0], path)
+    picture_of_panels([chart, tasks_over_time(answer)], path, "")
 
 
-@styled
 def picture_of_histories(answers: Mapping[str, InMotion], path: str | Path) -> None:
     """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
     first = next(iter(answers.values()))
@@ -102,4 +97,4 @@ def picture_of_histories(answers: Mapping[str, InMotion], path: str | Path) -> N
         )
         for server, resource in places[:MOST_PANELS]
     ]
-    save(in_rows(charts, 2, 2.2)[0], path)
+    picture_of_panels(charts, path, "", height=2.2)

@@ -63,8 +63,8 @@ Shown = Answer | Sequence[Answer]
 
 def view_of(answer: Shown) -> Any:
     """Return the module with the view of an answer's subject."""
-    one = answer if isinstance(answer, Answer) else answer[0]
-    return imported(f"bounds.views.{type(one).__module__.rpartition('.')[2]}")
+    first = answer if isinstance(answer, Answer) else answer[0]
+    return imported(f"bounds.views.{type(first).__module__.rpartition('.')[2]}")
 
 
 def text_of(answer: Shown) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bounds.answers.record import Fields, encode, named
 from bounds.answers.simulation import (
@@ -15,9 +15,9 @@ from bounds.answers.simulation import (
     SimulatedLoss,
     SimulatedQueue,
 )
-from bounds.views.drawing import draw
+from bounds.views.drawing import picture_of_panels
 from bounds.views.panels import Bars, Chart, Curve, Line, above_zero
-from bounds.views.pictures import drawn, figure, save, styled
+from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.files.scenarios import Given
@@ -27,9 +27,6 @@ from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run
 from fluid.statistics import Interval
 from theory.errors import quoted
 from theory.greedy.pools import apportion
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SURE = 0.999  # level of the interval that must lie above 0 before a queue is said to grow
 
@@ -347,8 +344,8 @@ def pictures(answer: Simulated) -> list[Picture]:
 
 def bars_of(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
     """Return bars by name, without those of which there is no number."""
-    known = {drawn(name): length for name, length in lengths.items() if length is not None}
-    return Bars(xlabel, list(known), [("", list(known.values()))])
+    lengths_by_name = {drawn(name): length for name, length in lengths.items() if length is not None}
+    return Bars(xlabel, list(lengths_by_name), [("", list(lengths_by_name.values()))])
 
 
 def evidence(answer: Simulated) -> list[tuple[str, str]]:
@@ -388,11 +385,6 @@ def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), 
     )
 
 
-def draw_curves(axes: Axes, results: Sequence[Result[Any]], marks: Sequence[tuple[str, float]] = ()) -> None:
-    """Draw `chart_over_time` on axes, under the title that they have; `marks` are lines across, by name."""
-    draw(axes, chart_over_time(results, [Line(name, value) for name, value in marks], axes.get_title()))
-
-
 def references(result: Result[Any]) -> list[Line]:
     """Return the greedy and the optimal reward of many servers, for a loss system that draws its arrivals."""
     from theory.greedy.optimal import solve
@@ -404,13 +396,10 @@ def references(result: Result[Any]) -> list[Line]:
     return [Line(name, float(reward)) for name, reward in values]
 
 
-@styled
 def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
     """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
     scenario = results[0].scenario
     title = f"{many(scenario.servers, 'server')}, {many(replications(results), 'replication')}"
     if isinstance(results[0], QueueResult) and scenario.intensity is not None:
         title += f", traffic intensity {scenario.intensity:.4g}" + " at least" * by_mean
-    picture, axes = figure(4.6, 3.1)
-    draw(axes, chart_over_time(results, references(results[0]), title))
-    save(picture, path)
+    picture_of_panels([chart_over_time(results, references(results[0]), title)], path, "", height=2.8, alone=4.6)

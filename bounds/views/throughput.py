@@ -232,10 +232,10 @@ def bracket_panel(sizes: Sizes, best: Bracket) -> Chart:
     plain = [(n, *bounds) for n, bounds in rounded if bounds is not None]
     bound = float(servers / sizes.law.mean)
     for place, name in ((2, "rounded down"), (1, "rounded up")):
-        known = [(row[0], float(servers * end)) for row in plain if (end := row[place]) is not None]
-        known = [(n, end) for n, end in known if end <= 1.3 * bound]
-        if known:
-            curves.append(Curve(name, [n for n, _ in known], [end for _, end in known]))
+        points = [(row[0], float(servers * end)) for row in plain if (end := row[place]) is not None]
+        near = [(n, end) for n, end in points if end <= 1.3 * bound]
+        if near:
+            curves.append(Curve(name, [n for n, _ in near], [end for _, end in near]))
     title = f"Between {lower[-1]:.5g} and {upper[-1]:.5g} jobs"
     least = min(min(curve.y) for curve in curves)
     return Chart(
@@ -306,7 +306,7 @@ def picture_of_guarantees(
     cuts, ratios = [len(mark.cuts) for mark in marks], [float(mark.ratio) for mark in marks]
     shown.append(Curve("universal partition", cuts, ratios, look="stars"))
     ylabel, most = "guarantee (share of the maximum workload)", [Line("2/3, the most of any", 2 / 3)]
-    left = Chart("cuts (number)", ylabel, shown, most, ylim=(0, 0.72))
+    chart = Chart("cuts (number)", ylabel, shown, most, ylim=(0, 0.72))
     rows = [(least, f"{many(len(g.cuts), 'cut')}: {g.ratio}", g) for least, best in curves.items() for g in best]
     rows += [(least, f"universal: {mark.ratio}", mark) for least, mark in universal.items()]
     rows.sort(key=lambda row: list(curves).index(row[0]))
@@ -314,5 +314,5 @@ def picture_of_guarantees(
     for y, (least, _, g) in enumerate(rows):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
         spans += [Span(y, low, high, "", f"sizes above {least}") for low, high in pairwise(ends)]
-    right = Spans("size (share of a server)", [name for _, name, _ in rows], spans)
-    picture_of_panels([left, right], path, "", height=3.2)
+    partitions = Spans("size (share of a server)", [name for _, name, _ in rows], spans)
+    picture_of_panels([chart, partitions], path, "", height=3.2)

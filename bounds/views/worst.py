@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import exp
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from bounds.adversary.by_size import EVERY_ON_ONE, WorstBySize, on_record, proven_from_below
 from bounds.adversary.chains import proven_bound
@@ -15,8 +14,9 @@ from bounds.adversary.search import WorstInstance
 from bounds.answers.record import encode
 from bounds.answers.worst import BySize, Worst
 from bounds.views.checked import as_float
-from bounds.views.panels import Bars
-from bounds.views.pictures import GREEDY, MARK, PALETTE, drawn, figure, finish, save, styled
+from bounds.views.drawing import picture_of_panels
+from bounds.views.panels import Bars, Chart, Curve, Line
+from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table, tables_of
 from bounds.views.text import many
 from theory.errors import quoted
@@ -110,33 +110,37 @@ def ratios_on_record() -> dict[tuple[int, int], Fraction]:
     return {size: ratio for size, (ratio, _) in on_record().items()}
 
 
-@styled
-def picture_of_sizes(path: str | Path) -> None:
-    """Draw the least ratio on record for each number of types and resources, above the share proved from below."""
-    picture, axes = figure(4.6, 3.1)
-    ratios = {size: float(ratio) for size, ratio in ratios_on_record().items()}
-    every = sorted({types for types, _ in ratios})
-    for place, resources in enumerate(sorted({r for _, r in ratios})):
-        here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
-        shift = 0.08 * (place - 1.5)  # so that equal values are all seen
-        points = ([x + shift for x, _ in here], [y for _, y in here])
-        look = {"marker": "osD^"[place % 4], "color": PALETTE[place], "linestyle": "none"}
-        axes.plot(*points, **look, label=many(resources, "resource"))
-    for types in every:
-        bound = float(proven_bound(types))
-        axes.hlines(
-            bound, types - 0.3, types + 0.3, color=MARK, label="proven from below" if types == every[0] else "_"
+def panel_of_sizes() -> Chart:
+    """Return the least ratio on record for each number of types and resources, above what is proved from below."""
+    ratios = ratios_on_record()
+    types, resources = (sorted(set(numbers)) for numbers in zip(*ratios, strict=True))
+    # numbers of resources stand side by side, so that equal values are all seen
+    shift = {one: 0.08 * (place - (len(resources) - 1) / 2) for place, one in enumerate(resources)}
+    curves = [*_segments("proved, any resources", [(J, 0.3, float(proven_bound(J))) for J in types])]
+    # more is proved for some numbers of resources
+    more = [size for size in ratios if proven_from_below(*size) > proven_bound(size[0])]
+    segments = [(J + shift[R], 0.12, float(proven_from_below(J, R))) for J, R in more]
+    curves += _segments("proved, these resources", segments)
+    curves += [
+        Curve(
+            many(R, "resource"),
+            [J + shift[R] for J in types if (J, R) in ratios],
+            [float(ratios[J, R]) for J in types if (J, R) in ratios],
+            look="dots",
         )
-    named: set[int] = set()
-    for types, resources in ratios:
-        below = proven_from_below(types, resources)
-        if below > proven_bound(types):  # more is proved for this number of resources
-            centre = types + 0.08 * (resources - 2.5)
-            label = "_" if resources in named else f"the same, {many(resources, 'resource')}"
-            axes.hlines(float(below), centre - 0.12, centre + 0.12, color=MARK, linestyle="--", label=label)
-            named.add(resources)
-    axes.axhline(float(EVERY_ON_ONE), color=MARK, linestyle=":", label="any number of types, 1 resource")
-    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 − 1/e")
-    axes.set_xticks(every)
-    finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
-    save(picture, path)
+        for R in resources
+    ]
+    lines = [Line("1 resource, any types", float(EVERY_ON_ONE)), Line("1 − 1/e", 1 - exp(-1))]
+    ticks = [(float(J), str(J)) for J in types]
+    return Chart("job types (number)", "least reward found (share of the optimum)", curves, lines, xticks=ticks)
+
+
+def _segments(name: str, parts: Sequence[tuple[float, float, float]]) -> Iterator[Curve]:
+    """Yield level parts of one curve, each a middle, half of its width, and a height."""
+    for place, (x, half, height) in enumerate(parts):
+        yield Curve(name, [x - half, x + half], [height, height], look="plain", continues=place > 0)
+
+
+def picture_of_sizes(path: str | Path) -> None:
+    """Draw `panel_of_sizes`."""
+    picture_of_panels([panel_of_sizes()], path, "", height=3.1, alone=4.6)

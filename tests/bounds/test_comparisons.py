@@ -181,8 +181,7 @@ def test_all_measures_of_a_trace(
     monkeypatch.setattr(
         "bounds.views.comparison.charts_of", lambda results: titles.extend(c.title for c in charts_of(results)) or []
     )
-    monkeypatch.setattr("bounds.views.comparison.in_rows", lambda *_: (None, None))
-    monkeypatch.setattr("bounds.views.comparison.save", lambda *_: None)
+    monkeypatch.setattr("bounds.views.comparison.picture_of_panels", lambda *_, **__: None)
     chosen = [word for name in names for word in ("--policy", name)]
     words = ["simulate", CAUGHT, *chosen, "--servers", "3", "--until", "30", "--trace", str(EXAMPLES / "jobs.csv")]
     words += ["--replications", "3"]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from bounds.views import admission_pictures
 from bounds.views.admission import tuned_answer
-from bounds.views.pictures import plain_ticks
+from bounds.views.admission_pictures import panel_of_tuning
+from bounds.views.drawing import arranged
 from bounds.views.shown import text_of
 from fluid.admission.law.admission_files import read_admission
 from fluid.admission.simulation.simulate import AdmissionPolicy
@@ -32,23 +32,16 @@ def tuned() -> Tuned:
     return tune(cluster, AdmissionPolicy("zeroth"), 0.05, 200.0, replications=4, steps=5)
 
 
-def drawn(found: Tuned, monkeypatch: pytest.MonkeyPatch, sla: float = 0.05) -> Any:
+def drawn(tuned: Tuned, sla: float = 0.05) -> Any:
     """Return the only axes of the picture of a tuning."""
-    figures: list[Any] = []
-
-    def looked_at(made: Any, _: object) -> None:
-        figures.append(made)
-        plain_ticks(made.axes[0])
-        assert faults(made) == []  # here, in the style of pictures
-
-    monkeypatch.setattr(admission_pictures, "save", looked_at)
-    admission_pictures.picture_of_tuning(found, sla, "none.png")
-    (axes,) = figures[0].axes
+    picture = arranged([panel_of_tuning(tuned, sla)], "", height=2.8, alone=5.6)
+    assert faults(picture) == []
+    (axes,) = picture.axes
     return axes
 
 
-def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned, monkeypatch: pytest.MonkeyPatch) -> None:
-    axes = drawn(tuned, monkeypatch)
+def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned) -> None:
+    axes = drawn(tuned)
     (bars,) = axes.containers
     points, _, (spans,) = bars
     tried = sorted(tuned.tried, key=lambda one: one[0])
@@ -60,7 +53,7 @@ def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned, monkeypa
     assert all(low < end < high for pair in ends for end in pair)
     assert low < 0.05 < high
     labels = [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else []
-    labels += [text.get_text() for legend in axes.figure.legends for text in legend.get_texts()]
+    labels += [text.get_text() for text in axes.texts]  # beside their lines
     estimated = f"estimated threshold {tuned.policy.threshold:.6g}"
     assert set(labels) >= {"SLA 0.05", estimated}
     assert any("95 %" in label for label in labels)
@@ -68,21 +61,19 @@ def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned, monkeypa
     assert set(lines["SLA 0.05"].get_ydata()) == {0.05}
     assert set(lines[estimated].get_xdata()) == {tuned.policy.threshold}
     both = replace(tuned, safe=replace(tuned.policy, threshold=4.0))
-    safe = {line.get_label(): line for line in drawn(both, monkeypatch).get_lines()}["safe threshold 4"]
+    safe = {line.get_label(): line for line in drawn(both).get_lines()}["safe threshold 4"]
     assert set(safe.get_xdata()) == {4.0}
 
 
-def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
-    tuned: Tuned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(tuned: Tuned) -> None:
     never = Interval(0.0, 0.0, 0.0, 0.95, 4)
     more = replace(tuned, tried=((0.5, never), *tuned.tried), fitted=(0.0, *tuned.fitted))
-    axes = drawn(more, monkeypatch)
+    axes = drawn(more)
     assert axes.get_yscale() == "symlog"
     assert axes.get_ylim()[0] < 0
     shares = ((3.0, Interval(0.04, 0.03, 0.05, 0.95, 4)), (4.0, Interval(0.06, 0.05, 0.07, 0.95, 4)))
     least = replace(tuned, tried=shares, fitted=(0.04, 0.06), policy=replace(tuned.policy, threshold=3.0))
-    axes = drawn(least, monkeypatch)
+    axes = drawn(least)
     assert axes.get_yscale() == "log"
     assert axes.get_ylim() == pytest.approx((0.03 / 1.5, 0.07 * 1.5)), "no decades without a point"
 

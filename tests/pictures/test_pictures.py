@@ -57,6 +57,8 @@ COMMANDS = (
     "simulate caught.toml --policy first-fit --policy dra --servers 3 --until 59 --trace jobs.csv",
     "share four_classes.toml --mechanism all --events user_4_leaves.toml",
     "admission fit tenant_log.csv --replications 119",
+    "admission belief admission.toml --observed observed.json",
+    "simulate four_types.toml --policy dra --servers 160 --until 1 --against-fluid --replications 3",
 )
 
 
@@ -76,7 +78,7 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_pictures_of_commands(command: str, tmp_path: Path, figures: list[Figure]) -> None:
-    words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv")) else word for word in command.split()]
+    words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv", ".json")) else word for word in command.split()]
     assert run([*words, "--plot", str(tmp_path / "p.svg")]) == 0
     (made,) = figures
     assert not faults(made)
@@ -248,6 +250,48 @@ def test_names_beside_lines() -> None:
     assert beside("a", "b" * 30) == ([], True)
     made = _drawn(Chart("time (s)", "queue (jobs)", [replace(LINE, name=name) for name in "abcde"]))
     assert not faults(made), "lines that end in one place"
+
+
+def test_parts_of_one_curve_look_alike_and_are_named_once() -> None:
+    parts = [
+        replace(LINE, name="bound"),
+        Curve("bound", (1.0, 2.0), (3.0, 3.0), continues=True),
+        replace(LINE, name="b"),
+    ]
+    changes = [Line("change", 0.25, upright=True), Line("change", 0.75, upright=True), Line("end", 0.9, upright=True)]
+    (axes,) = _drawn(Chart("time (s)", "queue (jobs)", parts, changes)).axes
+    first, second, other, *across = axes.get_lines()
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in (first, second, other)]
+    assert looks[0] == looks[1] != looks[2]
+    assert across[0].get_linestyle() == across[1].get_linestyle()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["bound", "b", "change", "end"]
+
+
+def test_layers_stand_on_those_before_and_bands_are_areas_alone() -> None:
+    layers = [Curve(name, (0.0, 1.0), (0.25, height), look="layer") for name, height in (("a", 0.5), ("b", 0.25))]
+    made = _drawn(Chart("time (s)", "servers (share)", layers))
+    tops = [area.get_paths()[0].vertices[:, 1].max() for area in made.axes[0].collections]
+    bottoms = [area.get_paths()[0].vertices[:, 1].min() for area in made.axes[0].collections]
+    assert (tops, bottoms) == ([0.5, 0.75], [0.0, 0.25])
+    assert len({area.get_hatch() for area in made.axes[0].collections}) == 2, "told apart without colour"
+    wide = [Curve(name, (0.0, 1.0), (1.0, 1.0), (low, low), (2.0, 2.0), "band") for name, low in (("a", 0), ("b", 0.5))]
+    (axes,) = _drawn(Chart("time (s)", "queue (jobs)", wide)).axes
+    assert not axes.get_lines()
+    assert [area.get_paths()[0].vertices[:, 1].min() for area in axes.collections] == [0.0, 0.5]
+
+
+def test_thousands_have_commas_on_both_axes() -> None:
+    shown = texts_of(_drawn(Chart("servers (number)", "queue (jobs)", [Curve("a", (0, 4000), (-20000, 20000))])))
+    assert {"4,000", "20,000", "−20,000"} <= set(shown)
+    sizes = Curve("a", (500, 2000, 8000), (1, 2, 3))
+    assert {"500", "2,000", "8,000"} <= set(
+        texts_of(_drawn(Chart("L (number)", "jobs (number)", [sizes], xscale="log")))
+    )
+    measured = replace(sizes, x=(0.000716743, 0.0120253, 0.597847))
+    shown = texts_of(_drawn(Chart("refused (share)", "jobs (number)", [measured], xscale="log")))
+    assert {"0.001", "0.01", "0.1"} <= set(shown), "powers, as measured numbers are long"
 
 
 def test_bars_have_numbers_and_axes_a_minus() -> None:

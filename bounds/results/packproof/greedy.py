@@ -21,7 +21,7 @@ from bounds.results.instances.families import one_resource_family
 from bounds.results.instances.papers import PRINTED_TYPES, SERVER, price
 from bounds.results.packproof.constant import recursion_holds
 from bounds.results.reproduction import drawing
-from bounds.views.panels import Chart, Curve, Panel
+from bounds.views.panels import Panel
 from theory.errors import expect_number
 from theory.greedy.assignment import global_greedy, sequential_greedy
 from theory.greedy.optimal import solve
@@ -338,18 +338,3 @@ def by_size(
     )
     computed += f"; refuted for {sizes}" if not realised else f"; realised: {realised[:2]}"
     return Outcome(computed, complete and not wrong and not realised)
-
-
-@drawing(
-    "Least ratios on record, by number of types and of resources R", "one-resource-not-attained", "one-resource-family"
-)
-def ratios_by_types() -> Sequence[Panel]:
-    record = {size: float(ratio) for size, (ratio, _) in on_record().items()}
-    types = sorted({J for J, _ in record})
-    bound = Curve("1 - (1 - 1/J)^J", types, [float(proven_bound(J)) for J in types], look="plain")
-    curves = []
-    for R in sorted({R for _, R in record}):
-        measured = [J for J in types if (J, R) in record]
-        curves.append(Curve(f"R = {R}", measured, [record[J, R] for J in measured]))
-    x, ticks = "job types J (number)", [(J, str(J)) for J in types]
-    return [Chart(x, "greedy reward (share of the optimum)", [*curves, bound], xticks=ticks)]

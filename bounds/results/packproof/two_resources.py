@@ -12,8 +12,6 @@ from itertools import product
 from bounds.adversary.by_size import LEAST_ON_TWO, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.claims import Evidence, Outcome, claim
-from bounds.results.reproduction import drawing
-from bounds.views.panels import Bars, Panel
 from theory.numbers import text, total
 
 TYPES, EVEN = 4, Fraction(1, 4)
@@ -203,20 +201,12 @@ def undecided(resources: int, cap: Fraction = CAP) -> int:
 def four_types(*, bound: Fraction = LEAST_ON_TWO[TYPES], cap: Fraction = CAP, resources: int = 2) -> Outcome:
     least_known, _ = on_record()[TYPES, 2]
     seen, failing = boxes(1 - bound, 20_000)
-    left = undecided(resources, cap)
+    uncertified = undecided(resources, cap)
     fewer = Fraction(2, 3) ** 3 < 1 - bound  # with three stages greedy keeps more
     verdict = f"{failing} fails" if failing else "all conditions hold"
     computed = (
         f"a loss of {text(1 - bound)}: {verdict} after {seen:,} boxes; "
-        f"{left or 'none'} of {resources ** len(CONTENTS)} ways to divide {len(CONTENTS)} contents among {resources} "
-        f"resources without a certificate; the bound is {text(bound)}, {text(least_known)} is known"
+        f"{uncertified or 'none'} of {resources ** len(CONTENTS)} ways to divide {len(CONTENTS)} contents among "
+        f"{resources} resources without a certificate; the bound is {text(bound)}, {text(least_known)} is known"
     )
-    return Outcome(computed, not failing and not left and fewer and proven_bound(TYPES) < bound < least_known)
-
-
-@drawing("Four types: what is proved from below, and the least share found", "four-types-two-resources", height=1.7)
-def shares() -> Sequence[Panel]:
-    record = on_record()
-    names = ["one resource: attained", "two: found", "two: proved", "three: attained"]
-    values = [record[4, 1][0], record[4, 2][0], LEAST_ON_TWO[TYPES], record[4, 3][0]]
-    return [Bars("attained (share)", names, [("share", [float(value) for value in values])], xlim=(0.68, 0.7))]
+    return Outcome(computed, not failing and not uncertified and fewer and proven_bound(TYPES) < bound < least_known)
