@@ -3,7 +3,7 @@
     What greedy loses is at most an average, over the servers of an assignment, of a loss of single contents. A content is
     a chain: types follow in the order in which greedy exhausts them, the last first here. The loss of a chain in which
     the last type has more than half of the server is bounded by a potential, a function of the room that is left. No
-    potential is given here; `bounds/results/packproof/potential.py` computes one. *)
+    potential is given here; PotentialCheck.v has one, and `bounds/results/packproof/potential.py` a finer one. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From packproof Require Import Greedy.

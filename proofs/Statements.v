@@ -7,7 +7,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From packproof Require Import Model.
 From packproof Require Greedy Determined Constant Existence Permutation Sequential Tight OneResource SingleType Universal.
-From packproof Require AllTypes Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
+From packproof Require AllTypes PotentialCheck Approximate Cells Duality Partition Placement SectionFive Fairness FairnessCosts.
 From Coq Require ZArith QArith List.
 From packproof Require CertificateModel Configurations Prices Checker Intensity Throughput Sharing.
 From packproof Require BridgeModel Bridge.
@@ -296,6 +296,15 @@ Definition potential_keeps (F : realFieldType) (J : finType) (d : J -> nat) (c :
   greedy_run (whole F) one_resource u rho st -> feasible (whole F) one_resource rho a ->
   (1 - L) * value u a <= earned (whole F) u st
   := @AllTypes.potential_keeps F J d c u rho S L M P st a.
+
+(** There is one with L = 61/200, so that greedy keeps 139/200 of every assignment, which is 0.695. *)
+Definition one_resource_all_types (F : realFieldType) (J : finType) (d : J -> nat) (c : nat) (u rho : J -> F)
+    (st : seq (stage F J _)) (a : assignment F J _)
+    (one_resource := fun _ : unit => Model.additive (fun j (_ : unit) => d j) (fun=> c)) :
+  (forall j, 0 < u j) -> (forall j, (0 < d j <= c)%N) ->
+  greedy_run (whole F) one_resource u rho st -> feasible (whole F) one_resource rho a ->
+  139%:R / 200%:R * value u a <= earned (whole F) u st
+  := @PotentialCheck.one_resource_all_types F J d c u rho st a.
 
 (** ** Pools one after another *)
 

@@ -17,7 +17,7 @@ from bounds.results import claims
 from tests.proofs.built import PROOFS, proved_checker
 
 NAMES = (PROOFS / "theorems.txt").read_text().split()
-DIGEST = "630a380e214da5ec"
+DIGEST = "3704c588c54f2ae2"
 """Of the statements and definitions, as `digest` computes it. Read their changes before you change it."""
 SAID = ("Model", "CertificateModel", "BridgeModel", "Statements")
 

@@ -21,6 +21,7 @@ from bounds.results.instances.drawn import random_instance
 from bounds.results.instances.families import one_resource_family, one_resource_inserted, one_resource_member
 from bounds.results.instances.papers import table_4, tight_family, tight_family_additive
 from bounds.results.packproof.approximate import approximate_greedy, fewest_types, least_reward, sharp_family
+from bounds.results.packproof.formal_table import formal_table
 from bounds.results.packproof.potential import UNIT, potential
 from bounds.results.packproof.region import harmonic
 from theory.exact.knapsack.configurations import feasible
@@ -346,6 +347,13 @@ def test_potential_keeps() -> None:
     assert 64 / 211 <= lost <= 0.304
     members = [one_resource_member(p, m) for p, m in ((3, 1), (2, 2))]
     assert all(solve(member).ratio >= 1 - lost for member in members)
+
+
+def test_one_resource_all_types() -> None:
+    """Greedy keeps more than 0.695 of known bad instances and of random ones; the table made again keeps as much."""
+    assert formal_table(steps=300, contents=10).holds
+    members = [one_resource_member(p, m) for p, m in ((3, 1), (2, 2))]
+    assert all(Fraction(139, 200) <= solve(member).ratio < Fraction(71, 100) for member in members)
 
 
 def test_lemma_6_1() -> None:

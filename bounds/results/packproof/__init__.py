@@ -9,6 +9,7 @@ CLAIMS = {
     "worst-by-size",
     "one_resource": "one-resource-three-types",
     "all_types": "one-resource-all-types",
+    "formal_table": "one-resource-formal",
     "anchors": "one-resource-anchors",
     "general": "one-resource-general",
     "five_types": "one-resource-five-types one-resource-inserted",

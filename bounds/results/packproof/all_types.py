@@ -112,7 +112,7 @@ def _least_of_members() -> Fraction:
     "0.696590 of the optimum, whatever the number of types. In the proof the identities are decided in symbols, and "
     "the last step is a table in integers, rounded to the safe side. Beside it, no random and no extreme single step "
     "exceeds the table, random contents of a server satisfy the inequalities of the proof and lose no more, and four "
-    "of the known instances (`one-resource-general`) have larger ratios.",
+    "of the known instances (`one-resource-general`) have larger ratios. Coq proves 0.695 (`one-resource-formal`).",
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
