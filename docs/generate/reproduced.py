@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,9 @@ DIGITS = 6
 def as_data(panel: Panel) -> dict[str, Any]:
     """Return a panel as data of JSON, with its kind, its numbers rounded to `DIGITS` digits, and no defaults."""
     plain = json.loads(msgspec.json.encode(panel, enc_hook=lambda one: one.tolist()), parse_float=_rounded)
-    fields = {name: value for name, value in plain.items() if value not in ([], "", "linear")}
-    return {"kind": type(panel).__name__, **fields}
+    defaults = {field.name: field.default for field in fields(panel)}
+    chosen = {name: value for name, value in plain.items() if value not in ([], "", defaults[name])}
+    return {"kind": type(panel).__name__, **chosen}
 
 
 def _rounded(number: str) -> float:

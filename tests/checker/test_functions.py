@@ -417,7 +417,7 @@ def test_what_is_read_cannot_be_changed() -> None:
         (law, "atoms"),
         (checker.Model([], [], [], []), "names"),
         (checker.Stage([], [], F(0), []), "fraction"),
-        (checker.Share([], [], [], [], [], []), "users"),
+        (checker.Share([], [], [], [], [], [], []), "users"),
         (checker.Cluster({}, {}, {}, set()), "one"),
     ]
     for value, field in objects:
@@ -433,7 +433,7 @@ def test_lengths_that_do_not_match_are_a_fault() -> None:
     two, one = additive([3, 3], [[1, 0], [0, 1]]), F(1)
     listed = checker.Pool("p", one, (), (), ((1, 1),))
     model = checker.Model(["a", "b"], [one, one], [one, one], [additive([1], [[1], [1]])])
-    share = checker.Share(["u"], ["s"], [one], [[{"r": one}]], [[one]], [one])
+    share = checker.Share(["u"], ["s"], [one], [[{"r": one}]], [[one]], [one], [None])
     stage = {"prices": {"s": {"r": "1"}}, "values": {"u": "1"}}
     long = {"r": one}
     faults: list[Callable[[], Any]] = [
@@ -448,8 +448,10 @@ def test_lengths_that_do_not_match_are_a_fault() -> None:
         lambda: checker.end_of([2, 2], [1], 0, 2),
         lambda: checker.placed([1], [(1,), (1,)], 0),
         lambda: checker.load_of([[{"r": one}]], [[one], [one]], 0),
-        lambda: checker.heights(checker.Share(["u"], ["s"], [one], [], [[one]], [one]), [one], "tsf"),
-        lambda: checker.heights(checker.Share(["u"], ["s"], [one], [[long]], [[one, one]], [one]), [one], "tsf"),
+        lambda: checker.heights(checker.Share(["u"], ["s"], [one], [], [[one]], [one], [None]), [one], "tsf"),
+        lambda: checker.heights(
+            checker.Share(["u"], ["s"], [one], [[long]], [[one, one]], [one], [None]), [one], "tsf"
+        ),
         lambda: checker.heights(share, [one, one], "tsf"),
         lambda: checker.stage_values(share, [[long, long]], stage),
         lambda: checker.require_once([[[1, 0], [0]]]),
