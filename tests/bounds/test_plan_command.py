@@ -176,7 +176,7 @@ def test_the_text_says_what_its_numbers_are_about(capsys: pytest.CaptureFixture[
     assert room in page
     assert f"<td>{fullest:%Y-%m-%dT%H:%M:%S} UTC</td>" in page
     for row in plan["policies"]:
-        assert f"<td>{percent(row['attained'])} accepted</td>" in page
+        assert f"<td>{percent(row['attained'])} accepted</td>".replace(" %", "\N{NO-BREAK SPACE}%") in page
         assert f"<td>{' to '.join(map(str, row['range']))} (3 logs)</td>" in page
     assert ">pools<" not in page, "there is one kind of servers"
     one = printed(f"plan {TYPES} {LOG} --server cpu=999,memory=9999 --accept 0.5 --policy first-fit", capsys)

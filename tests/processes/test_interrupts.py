@@ -83,7 +83,7 @@ def test_an_interrupt_in_a_function_called_by_c_is_not_lost(
         said.append("the interrupt was lost")
         return 0
 
-    monkeypatch.setattr("bounds.cli.app", command)
+    monkeypatch.setattr("bounds.cli.application", lambda _: command)
     try:
         assert run([]) == 130
     finally:

@@ -247,9 +247,13 @@ def log_nodes(law: Gamma, density: float, least: float = 0.0) -> tuple[NDArray[n
     low = float(gammaincinv(law.shape, 1e-13))
     low = max(low / law.rate, least, 1e-290)
     high = float(gammainccinv(law.shape, 1e-15)) / law.rate
+    if high <= low:  # the whole law is where nothing changes any more
+        low = high / np.e
     width = min(1.0, law.shape**-0.5 * 1.5)
     count = int(np.ceil(np.log(high / low) * density / width)) + 1
     s = np.linspace(np.log(low), np.log(high), count)
+    if not s[0] < s[1]:
+        raise TooLargeError("deployments", f"a Gamma law of shape {law.shape:g} is too narrow for floats")
     raw = law.shape * s - law.rate * np.exp(s)
     weight = np.exp(raw - raw.max())
     below = float(gammainc(law.shape, law.rate * np.exp(s[0] - (s[1] - s[0]) / 2)))
