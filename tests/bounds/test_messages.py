@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
+from bounds.cli import run
+from fluid.admission.law.absorption import exact_moments
+from fluid.admission.law.admission_files import parse_admission
 from fluid.files.scenarios import servers_in
 from tests.bounds.test_formats import GOOD
 from tests.tools.messages import Change, changes_of, said_of, samples
@@ -81,3 +85,23 @@ def test_more_servers_than_can_be_simulated_are_refused() -> None:
         InputError, match=r"f\.json: sizes\.servers: expected at most 100,000,000 to simulate, got 100,0"
     ):
         servers_in(sizes, Path("f.json"))
+
+
+@pytest.mark.parametrize("name", ["mu", "lambda", "sigma"])
+def test_laws_that_are_too_narrow_for_floats_are_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = deepcopy(GOOD["admission"])
+    document["deployments"][name] = {"shape": 10**30, "rate": 2}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    assert run(["admission", "moments", str(path), "--at", "1", "--size", "3"]) == 2
+    assert capsys.readouterr().err == f"{path}: deployments: a Gamma law of shape 1e+30 is too narrow for floats\n"
+
+
+def test_a_law_that_is_nearly_0_adds_no_cores() -> None:
+    """Without scale-outs each of three cores is there after an hour with probability E[exp(-mu)] = 2/3."""
+    document = deepcopy(GOOD["admission"])
+    document["deployments"]["lambda"] = {"shape": 1, "rate": 10**30}
+    found = exact_moments(parse_admission(document).priors, 3, 1.0)
+    assert found.mean == pytest.approx(2, rel=1e-6)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fluid.admission.law.belief import Belief
 from fluid.admission.law.cluster import Gamma, Kind, Priors, moment_of_power
 from theory.compiled import plain, step
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Moments:
 
 GAUSS = np.polynomial.legendre.leggauss(40)
 """Nodes and weights on [-1, 1]."""
+MOST_PIECES = 10**6
+"""Most pieces of a range of integration: it is cut into the more of them, the narrower a law is."""
 
 
 def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
@@ -99,6 +101,8 @@ def second_difference(law: Gamma, a: float, low: float, lag: float) -> float:
     for start, end in ((0.0, lag), (lag, 2 * lag)):
         first, last = log1p(start / base), log1p(end / base)
         pieces = max(1, int(np.ceil((last - first) * max(1.0, c) / 8.0)))
+        if pieces > MOST_PIECES:
+            raise TooLargeError("deployments", f"a Gamma law of shape {law.shape:g} is too narrow for floats")
         edges = np.linspace(first, last, pieces + 1)
         half = np.diff(edges)[:, None] / 2
         y = edges[:-1, None] + half * (1 + x)  # log(1 + v / base)
