@@ -114,7 +114,7 @@ def formal_table(
     losing = sum(lost_by(*chain) > 1 - share for chain in chains)
     least = min(solve(one_resource_member(*member)).ratio for member in ((5, 1), (4, 2)))
     computed = (
-        f"the table keeps {kept:.6f}; {above} steps exceed it, {losing} contents lose more; "
-        f"the least instance keeps {float(least):.6f}"
+        f"the table keeps {kept:.6f} (claimed: {float(share):g}); {above} steps exceed it, {losing} contents lose "
+        f"more; the least instance keeps {float(least):.6f}"
     )
     return Outcome(computed, kept >= share and least >= share and not above and not losing)
