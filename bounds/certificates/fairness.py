@@ -52,8 +52,8 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
     for tasks_there in judged.misplaced:
         wrong.setdefault(tasks_there.user, []).append(tasks_there.server)
     unwanted = [one.user for one in judged.unwanted]
-    found = {"over": over, "misplaced": wrong, "unwanted": unwanted}
-    claims |= {name: value for name, value in found.items() if value}
+    failings = {"over": over, "misplaced": wrong, "unwanted": unwanted}
+    claims |= {name: value for name, value in failings.items() if value}
     return signed("fairness", cluster_document(cluster), evidence, claims)
 
 

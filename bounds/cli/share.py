@@ -222,9 +222,7 @@ def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
         print(f"{options.cluster}: most_tasks: left out {', '.join(out)}, which do not take it", file=sys.stderr)
         chosen = [one for one in chosen if one.takes_caps]
     for one in chosen:
-        if not one.takes_caps:
-            cluster.refuse_caps(f"{options.cluster}: shares by {one.name}")
-        one.refuse_unsuited(cluster)
+        one.refuse_unsuited(cluster, str(options.cluster))
     return cluster, chosen
 
 

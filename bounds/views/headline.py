@@ -6,6 +6,7 @@ The sentence of a subject (`sentence` of its view) follows, with all that was fo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from math import floor, isfinite, log10
 from typing import Any, NamedTuple
@@ -154,27 +155,28 @@ def _queue(answer: SimulatedQueue) -> Headline | None:
 @headline.register
 def _compared_loss(answer: ComparedLoss) -> Headline | None:
     rewards = {one.policy: one.reward.mean for one in answer.policies if one.reward.mean is not None}
-    if not rewards:
-        return None
-    best, least = max(rewards, key=rewards.__getitem__), min(rewards, key=rewards.__getitem__)
-    words = f"This is the reward per server under {drawn(best, 40)}"
-    if rewards[best] == rewards[least]:
-        return Headline(plain(rewards[best]), f"{words}; no other policy has more on the same jobs.")
-    last = f"the least is {plain(rewards[least])}, under {drawn(least, 40)}"
-    return Headline(plain(rewards[best]), f"{words}, the largest on the same jobs; {last}.")
+    names = sorted(rewards, key=rewards.__getitem__, reverse=True)
+    return _best(names, rewards, "This is the reward per server", "largest", "no other policy has more")
 
 
 @headline.register
 def _compared_queues(answer: ComparedQueues) -> Headline | None:
     waiting = {one.policy: one.queue.mean for one in answer.policies if one.queue.mean is not None}
-    if not waiting:
+    names = sorted(waiting, key=waiting.__getitem__)
+    return _best(names, waiting, "Jobs wait on average", "fewest", "under no other policy fewer wait")
+
+
+def _best(names: Sequence[str], means: Mapping[str, float], what: str, most: str, equal: str) -> Headline | None:
+    """Return the number of the first of policies in their order, beside that of the last; None without policies."""
+    if not names:
         return None
-    best, most = min(waiting, key=waiting.__getitem__), max(waiting, key=waiting.__getitem__)
-    words = f"Jobs wait on average under {drawn(best, 40)}"
-    if waiting[best] == waiting[most]:
-        return Headline(plain(waiting[best]), f"{words}; under no other policy fewer wait on the same jobs.")
-    last = f"the most are {plain(waiting[most])}, under {drawn(most, 40)}"
-    return Headline(plain(waiting[best]), f"{words}, the fewest on the same jobs; {last}.")
+    best, worst = means[names[0]], means[names[-1]]
+    words = f"{what} under {drawn(names[0], 40)}"
+    if best == worst:
+        return Headline(plain(best), f"{words}; {equal} on the same jobs.")
+    return Headline(
+        plain(best), f"{words}, the {most} on the same jobs; {plain(worst)} under {drawn(names[-1], 40)} is the worst."
+    )
 
 
 @headline.register
@@ -215,9 +217,9 @@ def _attack(answer: Attack) -> Headline:
     rule, ratio = drawn(answer.rule.rpartition("/")[2], 40), as_float(answer.ratio)
     if ratio >= 1:
         return Headline("100 %", f"On all instances that the search judged, {rule} attains all that is possible.")
-    known = "this is exact" if answer.certified else "it may be less"
+    certainty = "this is exact" if answer.certified else "it may be less"
     return Headline(
-        share(ratio), f"On the worst instance found, {rule} attains this share of what is possible; {known}."
+        share(ratio), f"On the worst instance found, {rule} attains this share of what is possible; {certainty}."
     )
 
 
@@ -284,9 +286,9 @@ def _all_shares(answer: AllShares) -> Headline:
 @headline.register
 def _judged_shares(answer: JudgedShares) -> Headline:
     if not answer.feasible:
-        wrong = len(answer.overloads) + len(answer.misplaced)
-        words = f"{'Load or placement does' if wrong == 1 else 'Loads or placements do'} not fit this cluster."
-        return Headline(f"{wrong:,}", words)
+        wrong = len(answer.overloads) + len(answer.misplaced) + len(answer.unwanted or ())
+        words = "Load, placement or cap is" if wrong == 1 else "Loads, placements or caps are"
+        return Headline(f"{wrong:,}", f"{words} not respected by these tasks.")
     decided = [one.holds for one in answer.properties.values() if one.holds is not None]
     words = f"Of {len(decided)} properties that were decided fail; the tasks fit this cluster."
     return Headline(f"{decided.count(False):,}", words)

@@ -11,8 +11,10 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from bounds.answers import KINDS, schema
+from bounds.answers.allocation import JudgedShares
 from bounds.answers.sharing import Shares
 from bounds.cli import run
+from bounds.views.headline import headline
 from bounds.views.sharing import sentence, tables
 from bounds.views.shown import text_of
 from theory.errors import InputError
@@ -162,12 +164,15 @@ def test_caps(cluster, tmp_path, capsys):
         )
     assert run(["share", str(cluster), "--mechanism", "tsf", "--tolerance", "1e-3"]) == 2
     assert capsys.readouterr().err.startswith(f"{cluster}: --tolerance: expected users without most_tasks, got")
-    given = tmp_path / "given.csv"
-    given.write_text("user,server,tasks\nu3,B,5/2\n")
-    assert run(["share", str(cluster), "--allocation", str(given), "--json"]) == 0
+    tasks = tmp_path / "tasks.csv"
+    tasks.write_text("user,server,tasks\nu3,B,5/2\n")
+    assert run(["share", str(cluster), "--allocation", str(tasks), "--json"]) == 0
     judged = json.loads(capsys.readouterr().out)
     assert judged["unwanted"] == [{"user": "u3", "tasks": "5/2", "most_tasks": "2"}]
-    assert run(["share", str(cluster), "--allocation", str(given)]) == 0
+    lines = headline(convert(judged, JudgedShares, strict=False))
+    assert lines is not None
+    assert lines.number == "1", "the cap of u3 is the one condition that fails"
+    assert run(["share", str(cluster), "--allocation", str(tasks)]) == 0
     assert "do NOT fit this cluster: u3 has 2.5 tasks and wants at most 2." in capsys.readouterr().out
 
 

@@ -103,10 +103,10 @@ class Mechanism:
         """Return the parts of a cluster that the mechanism does not use."""
         return ignored_as_one(cluster) if self.pools_servers else ()
 
-    def refuse_unsuited(self, cluster: Cluster) -> None:
-        """Refuse, by an InputError, caps that it does not take, and more than ``most_pairs`` pairs."""
+    def refuse_unsuited(self, cluster: Cluster, file: str = "") -> None:
+        """Refuse, by an InputError that names the file, caps that it does not take, and too many pairs."""
         if not self.takes_caps:
-            cluster.refuse_caps(f"shares by {self.name}")
+            cluster.refuse_caps(f"{file}: shares by {self.name}" if file else f"shares by {self.name}")
         if self.most_pairs is not None:
             refuse_too_many_pairs(cluster, self.name, self.most_pairs)
 
