@@ -47,7 +47,7 @@ def outcome(status: str, code: str = "0") -> str:
 
 def _known(status: str) -> str:
     if status not in STATUS:
-        raise InputError(f"expected a status of HTCondor, 1 to 7, got {status[:40]!r}")
+        raise InputError("JobStatus", f"expected a status of HTCondor, 1 to 7, got {status[:40]!r}")
     return STATUS[status]
 
 

@@ -28,10 +28,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from fluid.traces.mapped import OutcomeName, TaskColumns, columns_of, read_mapped
+from fluid.traces.mapped import read_mapped
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
+from fluid.traces.task_columns import OutcomeName, TaskColumns, columns_of
 from theory.errors import InputError
 from theory.files.document import Fields
 from theory.files.places import digest_of_file, note_input

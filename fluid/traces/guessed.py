@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from fluid.traces.clocks import Clock, clock_of
-from fluid.traces.mapped import QUANTITIES, TIMES, TaskColumns, named_columns, trace_of
+from fluid.traces.mapped import trace_of
 from fluid.traces.model import Doubt, Oddity, Trace
+from fluid.traces.task_columns import QUANTITIES, TIMES, TaskColumns, named_columns
 from theory.errors import InputError
 from theory.files.cells import is_absent
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from fluid.traces import condor, slurm
-from fluid.traces.mapped import KNOWN as NO_RESOURCES
-from fluid.traces.mapped import TIMES, TaskColumns, named_columns, trace_of
+from fluid.traces.mapped import trace_of
 from fluid.traces.model import Doubt, Outcome, ReadColumn, Trace
+from fluid.traces.task_columns import NO_RESOURCES, TIMES, TaskColumns, named_columns
 from theory.errors import InputError
 from theory.files.cells import nonnegative
 from theory.files.formats import records
@@ -43,7 +43,7 @@ class Made:
     Attributes
     ----------
     name : str
-        What it is (`fluid.traces.mapped`): time, start, end, duration, count, state, outcome, or a resource.
+        What it is (`fluid.traces.task_columns`): time, start, end, duration, count, state, outcome, or a resource.
     of : tuple of str
         Headers of the columns that it is made of.
     read : function, optional
@@ -369,11 +369,10 @@ class _Maker:
                 try:
                     value = known[cells_of_row] = one.read(*cells_of_row)
                 except ValueError as error:
-                    problem = error.problem if isinstance(error, InputError) else str(error)
-                    quoted = [
-                        name for name, cell in zip(one.of, cells_of_row, strict=True) if repr(cell[:40]) in problem
-                    ]
-                    self.table.fail(lines[i], [*quoted, *one.of][0], problem)
+                    place, problem = "", str(error)
+                    if isinstance(error, InputError):  # which may say the header of another cell than the first
+                        place, problem = error.place, error.problem
+                    self.table.fail(lines[i], place or one.of[0], problem)
             values.append(value)
         return values
 

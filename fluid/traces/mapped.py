@@ -22,29 +22,22 @@ is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from fluid.traces.model import MICROSECONDS, PLAIN, Doubt, Oddity, Outcome, ReadColumn, Reading, Trace
+from fluid.traces.task_columns import NO_RESOURCES, TIMES, TaskColumns
 from fluid.traces.tasks import Tasks
 from theory.files.cells import COMPACT, EPOCH, NUMBERS, SERIAL, ZONED, is_absent, nonnegative, whole
 from theory.files.columns import Flags, Integers, whole_numbers
-from theory.files.document import Fields
-from theory.files.formats import AMOUNT, DURATION, MOMENT, ORDER, WHOLE, WORD, Column, Records, Times, records
+from theory.files.formats import ORDER, Column, Records, Times, records
 from theory.files.headers import Amounts, factor_of, unit_of, unused_columns
 from theory.files.table import fail, opened
 from theory.numbers import many, text
-
-KNOWN = ("time", "duration", "start", "end", "type", "outcome", "attempt", "priority", "count", "state")
-"""Names that are no resources."""
-
-TIMES = ("time", "start", "end", "duration")
-"""Those of them that are times."""
 
 SINCE_1970 = 10**9 * MICROSECONDS
 """Times from here on, 2001 in microseconds, are taken for dates."""
@@ -67,116 +60,6 @@ UNITS_OF_TIME = {
 }  # fmt: skip
 UNITS_OF_AMOUNTS = {"cpu": "cores", "memory": "GiB", "disk": "GiB", "gpu": "GPUs"}
 """Units in words, where a header states none."""
-
-QUANTITIES = {
-    **dict.fromkeys(("time", "start", "end"), MOMENT),
-    "duration": DURATION,
-    **dict.fromkeys(("attempt", "priority", "count"), WHOLE),
-    **dict.fromkeys(("type", "outcome", "state"), WORD),
-}
-"""Quantities of the columns of `KNOWN`; every other is an amount."""
-
-
-def named_columns(headers: Mapping[str, str], units: Mapping[str, Fraction] | None = None) -> tuple[Column, ...]:
-    """Return the columns of tasks, each with its one header.
-
-    Parameters
-    ----------
-    headers : mapping of str to str
-        The header of each column by what it is: one of `KNOWN`, or a resource.
-    units : mapping of str to Fraction, optional
-        Seconds in a unit of the time, start, end and duration; 1 unless given.
-
-    Examples
-    --------
-    >>> [(one.name, one.quantity) for one in named_columns({"time": "submit", "end": "finished", "cpu": "req_cpu"})]
-    [('time', 'moment'), ('end', 'moment'), ('cpu', 'amount')]
-    """
-    seconds = units or {}
-    return tuple(
-        Column(name, QUANTITIES.get(name, AMOUNT), (header,), seconds.get(name, Fraction(1)))
-        for name, header in headers.items()
-    )
-
-
-@dataclass(frozen=True)
-class TaskColumns:
-    """Which column of a table is what, and how its rows are tasks.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        Each has one header, and the seconds in a unit of its times (`named_columns`).
-    outcomes : tuple of (str, Outcome)
-        Words of the table for outcomes, beside the names of `Outcome`.
-    keeps_open : bool
-        Whether rows without an end run on to the last moment of the table, rather than being dropped.
-    is_guessed : bool
-        Whether resources have the units that their headers and cells say; otherwise numbers are taken as they are.
-    written : str
-        How times are written that are numbers and dates (`theory.files.formats.Times`).
-    assumed : str
-        What was assumed of the units of times, in words.
-    apart : bool
-        Whether the duration may have another unit than the other times.
-    unread : tuple of str
-        Columns that are read otherwise, so that they are not named as unused.
-    are_asked : bool
-        Whether a resource of which no row asks anything is left out, and a note says so.
-    """
-
-    columns: tuple[Column, ...]
-    outcomes: tuple[tuple[str, Outcome], ...] = ()
-    keeps_open: bool = False
-    is_guessed: bool = False
-    written: str = ""
-    assumed: str = ""
-    apart: bool = False
-    unread: tuple[str, ...] = ()
-    are_asked: bool = False
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Return the header of each column by what it is."""
-        return {one.name: one.header(()) for one in self.columns}
-
-    @property
-    def resources(self) -> tuple[str, ...]:
-        """Return the names of the resources."""
-        return tuple(one.name for one in self.columns if one.name not in KNOWN)
-
-
-OutcomeName = Literal["finish", "kill", "evict", "fail", "censored"]
-
-
-def columns_of(
-    columns: Mapping[str, str] | None, outcomes: Mapping[str, OutcomeName] | None, unit: Fraction | None, fields: Fields
-) -> TaskColumns | None:
-    """Return the columns that a document names, None where it names none; `fields` is its table, for errors.
-
-    Raises
-    ------
-    InputError
-        Names that do not go together, or are missing.
-    """
-    if columns is None:
-        for name, value in (("outcomes", outcomes), ("unit", unit)):
-            if value is not None:
-                fields.fail(name, "expected it beside columns only")
-        return None
-    named = columns.keys()
-    if "time" not in named:
-        fields.fail("columns.time", "missing, expected the column of arrival times")
-    if len(named & {"duration", "end"}) != 1:
-        fields.fail("columns.duration", "expected one of duration and end")
-    if "start" in named and "end" not in named:
-        fields.fail("columns.start", "expected end beside it")
-    if {"type", "priority"} <= named:
-        fields.fail("columns.priority", "expected type or priority, got both: a job has one label")
-    if not named - set(KNOWN) and "type" not in named:
-        fields.fail("columns.type", "missing, expected type, or a resource")
-    words = tuple((word, Outcome[kind]) for word, kind in (outcomes or {}).items())
-    return TaskColumns(named_columns(columns, dict.fromkeys(columns, unit or Fraction(1))), words)
 
 
 def read_mapped(path: str | Path, columns: TaskColumns, *, strict: bool = False) -> Trace:
@@ -285,7 +168,7 @@ def _reading(found: Records, columns: TaskColumns, without_end: int) -> Reading:
         if one.name in TIMES:
             is_dated = form.startswith("dates") and one.name != "duration"
             return "date" if is_dated else UNITS_OF_TIME.get(one.unit, "stated")
-        if one.name in KNOWN:
+        if one.name in NO_RESOURCES:
             return ""
         quantity = UNITS_OF_AMOUNTS.get(one.name) if columns.is_guessed else None
         return (_stated_unit(one.name, one.header(())) or quantity) if quantity else "as it is"

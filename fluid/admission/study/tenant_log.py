@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from fluid.admission.law.belief import Observed
 from fluid.admission.study.watched import TenantLog, Watched
 from fluid.traces.guessed import CREATED, ENDED, STARTED, STATE, STAYED, in_words, read_named
-from fluid.traces.mapped import TaskColumns, trace_of
+from fluid.traces.mapped import trace_of
 from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.readers import refuse_other_kinds
+from fluid.traces.task_columns import TaskColumns
 from theory.errors import ArgumentError, InputError
 from theory.files.cells import moment
 from theory.files.formats import Records
