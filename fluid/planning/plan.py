@@ -161,6 +161,7 @@ def make_plan(
         servers = best.servers
         free = CapacityProgram(log.instance.with_workload([x / servers for x in mean_jobs(log)])).headroom()
         headroom = None if free is None else tuple(x * servers for x in free)
+        trials.say("what is in use over the log")
         periods = over_time(chosen, log, servers, trials)
         for g in GROWTH if effort.grows(arrivals) else ():
             more = grown(log, g, np.random.default_rng([trials.seed, 1000]))

@@ -103,5 +103,5 @@ def test_a_law_that_is_nearly_0_adds_no_cores() -> None:
     """Without scale-outs each of three cores is there after an hour with probability E[exp(-mu)] = 2/3."""
     document = deepcopy(GOOD["admission"])
     document["deployments"]["lambda"] = {"shape": 1, "rate": 10**30}
-    found = exact_moments(parse_admission(document).priors, 3, 1.0)
-    assert found.mean == pytest.approx(2, rel=1e-6)
+    moments = exact_moments(parse_admission(document).priors, 3, 1.0)
+    assert moments.mean == pytest.approx(2, rel=1e-6)

@@ -42,16 +42,16 @@ def table(cells: int, thick: int, slope: float = 1) -> list[tuple[float, float]]
     [(1.0, 1.207), (1.207, 1.456), (1.456, 1.757), (1.757, 2.12)]
     """
     gains = {(n, r): most_gained(n, r) for n in range(2, thick) for r in range(1, n // 2 + 1)}
-    found: list[tuple[float, float]] = []
+    potential: list[tuple[float, float]] = []
     for k in range(cells):
-        low = found[-1][1] if found else 1.0
+        low = potential[-1][1] if potential else 1.0
         for (n, r), gain in gains.items():
             if k * n < 2 * cells * (r + 1) and 2 * cells * r < (k + 1) * (n + 1):
                 room = min((k + 1 - 2 * cells / (n + 1)), 2 * cells * r / n, (k + 1) * r / (r + 1))
                 if room > 0:
-                    low = max(low, gain * found[min(k, int(np.ceil(room - 1e-9))) - 1][1])
-        found.append((low, low / (1 - slope * slope_of(k / (2 * cells), thick) / (2 * cells))))
-    return found
+                    low = max(low, gain * potential[min(k, int(np.ceil(room - 1e-9))) - 1][1])
+        potential.append((low, low / (1 - slope * slope_of(k / (2 * cells), thick) / (2 * cells))))
+    return potential
 
 
 def allowed(potential: list[tuple[float, float]], room: float) -> float:
