@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,23 @@ def test_functions_are_short() -> None:
 
 CHANGED = {"parallel.py process_executor._MEMORY_LEAK_CHECK_DELAY"}
 """Loky has no public option for how often its workers look at their memory; it is set in workers of packproof alone."""
+
+
+WITH_DOORS = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for floor in ("theory", "fluid", "bounds")
+    for path in (ROOT / floor).rglob("__init__.py")
+    if "= doors(" in path.read_text(encoding="utf-8")
+)
+"""Packages whose public names are loaded on first use."""
+
+
+@pytest.mark.parametrize("package", WITH_DOORS)
+def test_every_public_name_is_found(package: str) -> None:
+    """A name that a package lists is in the module that it says, which loads on first use."""
+    room = import_module(package)
+    missing = [name for name in room.__all__ if not hasattr(room, name)]
+    assert not missing
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ __getattr__, __all__ = doors(
         "alibaba": ("read_alibaba", "read_alibaba_2018"),
         "guessed": ("guess_columns", "read_guessed"),
         "google": ("read_google_2019", "read_google_events", "read_google_table"),
-        "mapped": ("TaskColumns", "named_columns", "read_mapped"),
+        "mapped": ("read_mapped",),
         "model": ("Outcome", "Trace"),
         "preprocess": (
             "completed",
@@ -29,6 +29,7 @@ __getattr__, __all__ = doors(
         "readers": ("read_plain", "read_trace"),
         "file": ("TraceFile",),
         "jobs": ("TICK", "TraceJobs", "sized_jobs", "typed_jobs"),
+        "task_columns": ("TaskColumns", "named_columns"),
         "types": ("tasks_of",),
     },
 )
