@@ -34,6 +34,9 @@ MOST_CPU = 3.0
 MOST_OF_A_CLAIM = 10.0
 """CPU seconds of a claim with all of its controls, at the smallest size."""
 
+MOST_COMPILED = 40.0
+"""CPU seconds for which numba may compile within a test without a marker: the first that needs a loop compiles it."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of a folder that is named for what its tests cost or need."""
@@ -118,18 +121,21 @@ def living_children() -> set[str] | None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail a test without a marker that takes long."""
-    clock = CpuClock()
+    clock, compiled_before = CpuClock(), COMPILING.look()
     result = yield
-    spent = clock.seconds()
+    spent, compiled = clock.seconds(), COMPILING.look() - compiled_before
     if file := os.environ.get("PACKPROOF_TEST_TIMES"):
         with Path(f"{file}.{os.getpid()}").open("a") as stream:
-            stream.write(f"{spent:.3f} {item.nodeid}\n")
+            stream.write(f"{spent:.3f} {compiled:.3f} {item.nodeid}\n")
+    if any(map(item.get_closest_marker, (*KINDS, "slow"))):
+        return result
     compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"  # without, everything takes longer
     most = MOST_OF_A_CLAIM if item.name.startswith("test_claim_and_controls") else MOST_CPU
-    if compiles and spent > most and not any(map(item.get_closest_marker, (*KINDS, "slow"))):
-        pytest.fail(
-            f"{spent:.1f} s of CPU: a test without a marker takes at most {most:g} (mark it slow, or shrink it)"
-        )
+    for seconds, limit, of in ((spent, most, "of CPU"), (compiled, MOST_COMPILED, "of compilation")):
+        if compiles and seconds > limit:
+            pytest.fail(
+                f"{seconds:.1f} s {of}: a test without a marker takes at most {limit:g} (mark it slow, or shrink it)"
+            )
     return result
 
 

@@ -55,6 +55,14 @@ def random_cluster(seed: int) -> tuple[AdmissionCluster, AdmissionPolicy, int]:
     return cluster, AdmissionPolicy(name, threshold), int(rng.integers(2, 5))
 
 
+def test_worlds_of_kinds_and_of_priors_have_arrays_of_the_same_types() -> None:
+    """Numba compiles the event loop, for 14 s, for each combination of types and layouts anew."""
+    kinds = AdmissionCluster(30, 0.2, (Kind(0.5, 1, 1, 0.1, 2, 1), Kind(0.5, 2, 1, 0.1, 1, 1)))
+    worlds = [world.draw_world(cluster, 50.0, 1) for cluster in (CLUSTER, kinds)]
+    by_priors, of_kinds = ([(field.dtype, field.flags.c_contiguous) for field in drawn] for drawn in worlds)
+    assert by_priors == of_kinds
+
+
 def test_a_remembered_world_is_the_one_that_is_drawn() -> None:
     """Policies run through it one after another and leave it as it is."""
     one = (CLUSTER, [AdmissionPolicy("second", 0.2), AdmissionPolicy("zeroth", 250.0)], 200.0, 5, 1, 2)

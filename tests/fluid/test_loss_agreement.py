@@ -286,7 +286,8 @@ def test_synchronised_policies_see_the_same_jobs() -> None:
     assert all((run.measures.arrivals == runs[0].measures.arrivals).all() for run in runs)
 
 
-def test_a_policy_that_overfills_is_refused() -> None:
+@pytest.mark.parametrize("python", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_policy_that_overfills_is_refused(python: bool) -> None:
     from fluid.simulation.policy_interface import nothing_to_depart, nothing_to_refresh
     from fluid.simulation.state import Common, common
 
@@ -294,6 +295,5 @@ def test_a_policy_that_overfills_is_refused() -> None:
         return 0
 
     greedy = Policy("all-on-one", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
-    for python in (True, False):
-        with pytest.raises(ValueError, match="place"):
-            run_once(greedy, LossScenario(TWO, 5, 200.0, 20.0), 3, python=python)
+    with pytest.raises(ValueError, match="place"):
+        run_once(greedy, LossScenario(TWO, 5, 200.0, 20.0), 3, python=python)

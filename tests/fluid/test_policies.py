@@ -105,7 +105,9 @@ def not_for_numba(state: Common, job_type: int, draws: Any) -> int:
 
 
 @pytest.mark.usefixtures("compiled_at_once")
-@pytest.mark.parametrize("place", [scanning, allocating, pytest.param(not_for_numba, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "place", [scanning, *(pytest.param(place, marks=pytest.mark.slow) for place in (allocating, not_for_numba))]
+)
 def test_own_policies(place: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """First-fit written in three ways, of which numba compiles two, takes the path of the one that is built in."""
     own = Policy("own", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)

@@ -186,6 +186,7 @@ def test_what_is_not_marked_or_not_reached_by_name_is_refused_before_a_run(words
         run_once(mine, LossScenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_at_once")
 def test_helpers_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
     """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""

@@ -83,9 +83,9 @@ def test_the_scene_of_a_claim(name: str) -> None:
     """A size file and the scenario that the claims build by hand give the same path."""
     sizes = parse_sizes({"sizes": {"discrete": {"2/5": "1/2", "3/5": "1/2"}}})
     given_ = parse_slotted({"rate": "0.014", "service_rate": "0.01"}, "sizes.toml")
-    scenario = sized_scenario(sizes, given_, 1, 20_000, 2000)
+    scenario = sized_scenario(sizes, given_, 1, 5000, 500)
     law = slotted_sizes.discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
-    by_hand = SlottedScenario(law, 1, 20_000, 2000, rate=0.014, service=0.01, group=(0, 1), names=("2/5", "3/5"))
+    by_hand = SlottedScenario(law, 1, 5000, 500, rate=0.014, service=0.01, group=(0, 1), names=("2/5", "3/5"))
     assert scenario.intensity == pytest.approx(0.7)
     assert scenario.names == by_hand.names
     runs = [run_once(policy(name), one, 1) for one in (scenario, by_hand)]

@@ -111,8 +111,9 @@ def parameters_at(cluster: AdmissionCluster, arrival: NDArray[np.float64], rng: 
         return Drawn(arrival, mu, rate, priors.delta * mu, sigma, size.astype(np.int64), none, none - 1)
     kinds: tuple[Kind, ...] = cluster.deployments
     kind = rng.choice(len(kinds), count, p=np.array([k.probability for k in kinds])).astype(np.int64)
-    floats = np.array([[k.mu, k.scale_out_rate, k.shutdown_rate] for k in kinds])[kind].T.reshape(3, count)
-    sizes = np.array([[k.size, k.batch] for k in kinds])[kind].T.reshape(2, count)
+    # a contiguous row each, as under priors, so that one compiled loop serves both
+    floats = np.take(np.array([[k.mu, k.scale_out_rate, k.shutdown_rate] for k in kinds]).T, kind, axis=1)
+    sizes = np.take(np.array([[k.size, k.batch] for k in kinds]).T, kind, axis=1)
     return Drawn(arrival, floats[0], floats[1], floats[2], np.zeros(count), sizes[0], sizes[1], kind)
 
 
