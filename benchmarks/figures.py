@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -167,14 +167,15 @@ def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     return cpu(lambda: MECHANISMS[mechanism](instance), runs)
 
 
-def loss(policy: str, servers: int) -> Callable[[], Any]:
-    """Return a run of a loss system of the four VM types."""
+def loss(policy: str, servers: int, **options: Any) -> Callable[[], Any]:
+    """Return a run of a loss system of the four VM types, under options of the policy."""
     from fluid.simulation.driver import run_once
     from fluid.simulation.loss.model import LossScenario
     from fluid.simulation.policy_names import policy as named
     from theory.files.instances import read_instance
 
-    scenario = LossScenario(read_instance(FOUR_TYPES), servers, 2e5 / servers, 1e4 / servers)
+    instance = read_instance(FOUR_TYPES)
+    scenario = LossScenario(instance, servers, 2e5 / servers, 1e4 / servers, options=options)
     return lambda: run_once(named(policy), scenario, 1)
 
 
@@ -189,14 +190,14 @@ def queue(policy: str) -> Callable[[], Any]:
     return lambda: run_once(named(policy), scenario, 1)
 
 
-def slotted(policy: str) -> Callable[[], Any]:
-    """Return a run of a queue in slots: 100 servers, sizes uniform on [0.1, 0.9], at nine tenths of the load."""
+def slotted(policy: str, sizes: Mapping[Fraction, int] | None = None) -> Callable[[], Any]:
+    """Return a run of a queue in slots: 100 servers, sizes with given weights or uniform on [0.1, 0.9], at load 0.9."""
     from fluid.simulation.driver import run_once
     from fluid.simulation.policy_names import policy as named
     from fluid.simulation.slotted.model import SlottedScenario
-    from fluid.simulation.slotted.sizes import uniform
+    from fluid.simulation.slotted.sizes import discrete, uniform
 
-    law = uniform(Fraction(1, 10), Fraction(9, 10))
+    law = discrete(sizes) if sizes else uniform(Fraction(1, 10), Fraction(9, 10))
     scenario = SlottedScenario(law, 100, 100_000, 10_000, rate=0.9 * 100 * 0.01 / law.mean, service=0.01)
     return lambda: run_once(named(policy), scenario, 1)
 
