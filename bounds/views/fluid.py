@@ -95,12 +95,10 @@ def sentence(answer: FluidAnswer | Converged) -> str:
         return f"Paths of {answer.policy} approach the fluid limit {law} as the number L of servers grows."
     until, reward, goal = answer.time[-1], answer.reward[-1], answer.equilibrium_reward
     mean = "" if answer.exact else " The path is not surely the exact limit: part of who drains, or of what, is a mean."
-    near = [
-        f"{100 * float(share):g} % from time {time:.4g}"
-        for share, time in answer.time_within.items()
-        if time is not None
-    ]
-    within = f"; it stays within {' and '.join(near)}" if near else ""
+    # the narrowest band that is reached says the most
+    near = [(float(share), time) for share, time in answer.time_within.items() if time is not None]
+    share, time = min(near, default=(0.0, 0.0))
+    within = f"; it stays within {100 * share:g} % of that from time {time:.4g} on" if near else ""
     at_end = f"At time {until:g} the reward is {reward:.6g} per server, of {goal:.6g} in the greedy assignment"
     return f"{at_end}{within}.{mean}"
 
@@ -111,7 +109,15 @@ def tables(answer: FluidAnswer | Converged) -> list[Table]:
         return [*tables_of(answer), _by_servers(answer)]
     last = answer.modes[-1:]
     lasting = [one for one in answer.modes if one in last or one.until - one.from_ >= MOMENT]
-    return [*tables_of(replace(answer, modes=lasting)), *_at_the_end(answer)]
+    return [*tables_of(replace(answer, modes=lasting)), _nearing(answer), *_at_the_end(answer)]
+
+
+def _nearing(answer: FluidAnswer) -> Table:
+    """Return from which time on the reward stays near that of the greedy assignment."""
+    times = answer.time_within.items()
+    rows = [[number(float(near), share=True), "not by then" if time is None else number(time)] for near, time in times]
+    title = "how near the reward stays to that of the greedy assignment"
+    return Table(title, ["within", "from time on"], rows, [True, True])
 
 
 def _at_the_end(answer: FluidAnswer) -> list[Table]:
