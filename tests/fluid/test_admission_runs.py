@@ -392,9 +392,9 @@ def test_runs_on_dask_are_those_here_and_are_taken_up(tmp_path: Path, dask_engin
         assert a.sla == b.sla
 
 
-@pytest.mark.slow
-def test_space_refuses_what_is_too_large() -> None:
-    with pytest.raises(InputError, match="states"):
+def test_space_refuses_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fluid.admission.exact.chain.STATES", 500)
+    with pytest.raises(InputError, match="more than 500 states"):
         small_space(AdmissionCluster(400, 1.0, (Kind(1.0, 1.0, 1.0, 0.0, 1),)), 400)
     cluster, _, most = random_cluster(3)
     space = small_space(cluster, most)
