@@ -74,7 +74,8 @@ def _read(value: object) -> Fraction:
         return Fraction(numerator, denominator)
     decimal = _DECIMAL.fullmatch(text)
     if decimal is None:
-        raise ValueError("not a finite number")
+        finite = text.strip("+-").casefold() not in {"nan", "inf", "infinity"}
+        raise ValueError("not a number" if finite else "not a finite number")
     if decimal[2] is not None and (len(decimal[2]) > 4 or abs(int(decimal[2])) > MAX_DIGITS):
         raise ValueError(f"an exponent beyond {MAX_DIGITS}")
     return Fraction(text)

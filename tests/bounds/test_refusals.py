@@ -133,7 +133,7 @@ def test_horizons_say_what_they_got(horizons: str, said: str, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("batch,16,32,cheap", "price: expected a number greater than 0, got 'cheap' (not a finite number)"),
+        ("batch,16,32,cheap", "price: expected a number greater than 0, got 'cheap' (not a number)"),
         ("batch,16,32,", "price: expected a number, got an empty field"),
         (",16,32,1", "name: expected the name of a type, got an empty field"),
         ("batch,16,-1,1", "memory: expected a number of at least 0, got -1"),
@@ -157,7 +157,7 @@ def test_types_of_ones_own_are_refused_by_line_and_column(
     [
         (
             "time,duration,tpye\n0,1,large",
-            "2: tpye: expected a number, got 'large' (not a finite number): every column ",
+            "2: tpye: expected a number, got 'large' (not a number): every column ",
         ),
         ("time,duration,type\n0,,large", "2: duration: expected a number, got '' (it is empty)"),
         ("time,duration,type\n0,1,lrge", "2: type: expected one of large, small, got 'lrge'"),

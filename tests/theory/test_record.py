@@ -193,7 +193,7 @@ WHOLE = {"lambda": 1, "part": PART, "seen": 1}
         ({"part": {"discrete": {"2": 1}}}, "part.discrete: expected a size, got '2'"),
         ({"part": {"rows": [{}]}}, "part.rows[1]: expected a part, got a table"),
         ({"part": {"rows": ["1/2", [1]]}}, "part.rows[2]: expected two ends, got [1]"),
-        ({"part": {"rows": [[["x", 1]]]}}, "part.rows[1][1]: expected two ends, got 'x' (not a finite number)"),
+        ({"part": {"rows": [[["x", 1]]]}}, "part.rows[1][1]: expected two ends, got 'x' (not a number)"),
     ],
 )
 def test_marks_say_what_is_read(table: dict[str, Any], words: str) -> None:

@@ -63,9 +63,11 @@ def _of_table(path: str | Path, cluster: Cluster) -> Matrix:
             if user not in users:
                 cells.fail("user", f"expected a user of the cluster ({listed(users)}), got {user!r}")
             if server not in servers:
-                cells.fail("server", f"expected a server of the cluster ({listed(servers)}), got {server!r}")
+                known = f"expected a server of the cluster ({listed(servers)}), got {server!r}"
+                cells.fail("server", f"{known}: tasks are totals over a class of equal servers")
             if (user, server) in seen:
-                cells.fail("", f"expected each pair of user and server once, got {user!r} on {server!r} again")
+                once = f"expected each pair of user and server once, got {user!r} on {server!r} again"
+                cells.fail("", f"{once}: add up the tasks on the servers of a class")
             seen.add((user, server))
             tasks[users[user]][servers[server]] = cells.number("tasks", _TASKS)
         if not seen:

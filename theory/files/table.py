@@ -125,7 +125,12 @@ class Table:
         shown = ", ".join(self.header)
         for name in names:
             if name not in self.header:
-                self.fail(self.first, name, f"expected a column of this name, found {shown or 'no columns'}")
+                found = f"found {shown}" if shown else "found no columns"
+                if name.casefold() in map(str.casefold, self.header):
+                    found += ", where capitals differ"
+                elif not set(names) & set(self.header):
+                    found += ": is the first line a header?"
+                self.fail(self.first, name, f"expected a column of this name, {found}")
         twice = next((name for name in self.header if self.header.count(name) > 1), None)
         if twice is not None:
             self.fail(self.first, twice, f"expected each column once, found {shown}")
