@@ -33,6 +33,7 @@ class JudgedShares(CommandAnswer):
     distances: Annotated[list[FromMechanism], Head("how far the tasks are from those by each mechanism")]
     unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
+    unwhole: Annotated[list[UnwholeTasks] | UnsetType, Head("more tasks than single servers hold whole")] = UNSET
 
 
 class OverloadedServer(Answer):
@@ -60,6 +61,18 @@ class UnwantedTasks(Answer):
     user: str
     tasks: Exact
     most_tasks: Annotated[Exact, Head("wants at most")]
+
+
+class UnwholeTasks(Answer):
+    """Tasks of a user that a server class holds as a whole, of which its servers hold fewer one by one.
+
+    `most_whole` counts whole tasks of this user alone.
+    """
+
+    user: str
+    server: str
+    tasks: Exact
+    most_whole: Annotated[int, Head("whole ones at most, of this user alone")]
 
 
 class EnviousUser(Answer):

@@ -15,7 +15,7 @@ from bounds.views.text import many
 from bounds.views.witnesses import failing, nature_of, titled, verdict_of
 from theory.errors import quoted
 from theory.sharing.allocation import Allocation
-from theory.sharing.judgement import Distance, Judgement
+from theory.sharing.judgement import Distance, Judgement, unwhole_tasks
 from theory.sharing.pooled import Ignored
 
 
@@ -33,6 +33,7 @@ def judged_answer(
         tolerance=tolerance,
         unwanted=judged.unwanted or None,
         most_tasks=caps_of(cluster) or None,
+        unwhole=(judged.feasible and unwhole_tasks(allocation)) or None,
         tasks=named(cluster.users, allocation.totals),
         utilisation=by_server(cluster, allocation.utilisation),
         distances=[
@@ -54,11 +55,25 @@ def sentence(answer: JudgedShares) -> str:
     fails = failing(answer.properties)
     open_ = [titled(name) for name, one in answer.properties.items() if one.holds is None]
     tolerated = f" within {answer.tolerance:g}" if answer.tolerance else ""
-    said = [f"The tasks fit this cluster{tolerated}."]
+    said = [f"The tasks fit this cluster{tolerated}.", *_unwhole(answer)]
     said += [f"Not satisfied: {', '.join(fails)}." if fails else f"No property fails{tolerated}."]
     said += [f"Not decided: {', '.join(open_)}."] if open_ else []
     said += _envy(answer.envious)
     return " ".join([*said, *_nearest(answer.distances)])
+
+
+def _unwhole(answer: JudgedShares) -> list[str]:
+    """Return where servers hold fewer whole tasks than their class holds as one."""
+    if not answer.unwhole:
+        return []
+    worst = min(answer.unwhole, key=lambda one: one.most_whole / Fraction(one.tasks))
+    others = len(answer.unwhole) - 1
+    more = f" So it is with {many(others, 'other pair')} of user and class." if others else ""
+    return [
+        f"They fit each class as one, but the servers of {quoted(worst.server)} hold"
+        f" {many(worst.most_whole, 'whole task')} of {quoted(worst.user)} at most, which has"
+        f" {number(float(Fraction(worst.tasks)))} there.{more}"
+    ]
 
 
 def _envy(envious: Sequence[EnviousUser]) -> list[str]:

@@ -22,11 +22,11 @@ TITLES = {
 WITNESSES: Mapping[frozenset[str], str] = {
     frozenset(names.split()): words
     for names, words in {
-        "user tasks uniform": "user {user} has {tasks} tasks, and its part of every server runs {uniform}",
-        "user envies tasks with_the_other": "user {user} has {tasks} tasks, and what {envies} holds, scaled by weight,"
+        "user tasks uniform": "{user} has {tasks} tasks, and its part of every server runs {uniform}",
+        "user envies tasks with_the_other": "{user} has {tasks} tasks, and what {envies} holds, scaled by weight,"
         " would run {with_the_other}",
-        "resource user amount fair_amount": "user {user} has {amount} of {resource}; its fair amount is {fair_amount}",
-        "user lie tasks tasks_by_lying": "user {user} says that it {lie}, and gets {tasks_by_lying} in place of"
+        "resource user amount fair_amount": "{user} has {amount} of {resource}; its fair amount is {fair_amount}",
+        "user lie tasks tasks_by_lying": "{user} says that it {lie}, and gets {tasks_by_lying} in place of"
         " {tasks} tasks",
     }.items()
 }
@@ -60,16 +60,20 @@ def nature_of(found: Property) -> str:
         note = str(witness["note"])
         return "not searched (ask with --lies)" if note == "not searched (--lies)" else note
     if isinstance(gains := witness.get("gains"), Mapping):
-        each = ", ".join(f"{quoted(str(user))} {_written(gain)}" for user, gain in gains.items())
+        each = ", ".join(f"{quoted(str(user))} {_written('gain', gain)}" for user, gain in gains.items())
         return f"other tasks give more to these users, and less to none: {each}"
     for names, words in WITNESSES.items():
         if names <= witness.keys():
-            return words.format(**{name: _written(witness[name]) for name in names})
+            return words.format(**{name: _written(name, witness[name]) for name in names})
     return ""
 
 
-def _written(value: Any) -> str:
+NAMES = {"user", "envies", "resource"}
+"""What a witness calls by a name of the file."""
+
+
+def _written(name: str, value: Any) -> str:
     """Return an exact number in four digits, and a name of the file as messages quote it; a lie is in words already."""
-    if isinstance(value, str) and is_exact(value):
-        return f"{as_float(value):,.4g}"
-    return str(value)
+    if name in NAMES:
+        return quoted(str(value))
+    return f"{as_float(value):,.4g}" if isinstance(value, str) and is_exact(value) else str(value)

@@ -77,7 +77,8 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["share", CLUSTER, "--allocation", TODAY, "--mechanism", "tsf"]) == 0
     said = capsys.readouterr().out
     for part in (
-        "The tasks fit this cluster. Not satisfied: envy-freeness, Pareto optimality.",
+        'The tasks fit this cluster. They fit each class as one, but the servers of C hold 0 whole tasks of "user 4"',
+        "Not satisfied: envy-freeness, Pareto optimality.",
         '"user 2" would run 65 more tasks with what "user 1" holds.',
         "who envies whom",
         "It is not by tsf",
@@ -112,6 +113,21 @@ def test_tables_documents_and_certificates_are_read_alike(pair: Path, capsys: py
         assert all(one["holds"] for one in found["properties"].values())
         assert {one["part"] for one in found["distances"]} == {0}
         assert all(one["fulfils"] for one in found["distances"])
+
+
+def test_tasks_that_single_servers_do_not_hold_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two servers of 64 have 128 together, and none of them holds a task of 100."""
+    words = (str(tmp_path / "c.toml"), "--allocation", str(tmp_path / "a.csv"))
+    (tmp_path / "a.csv").write_text("user,server,tasks\nu,A,1\n")
+    for capacity, named in ((64, [{"user": "u", "server": "A", "tasks": "1", "most_whole": 0}]), (100, None)):
+        server = f'[[server]]\nname = "A"\ncount = 2\ncapacity = {{ memory = {capacity} }}\n'
+        (tmp_path / "c.toml").write_text(server + '[[user]]\nname = "u"\ndemand = { memory = 100 }\n')
+        found = answer(capsys, *words)
+        assert found["feasible"]
+        assert found.get("unwhole") == named
+        assert run(["share", *words]) == 0
+        said = "the servers of A hold 0 whole tasks of u at most, which has 1 there" in capsys.readouterr().out
+        assert said is (named is not None)
 
 
 def test_what_is_not_used_is_named(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -257,7 +257,7 @@ def test_a_lie_about_servers_is_printed(tmp_path, capsys):
     shown = capsys.readouterr().out
     # alone u runs 2 tasks and the others 3, so of 3 tasks u has 2 of 8 parts; who is like the others has a third
     assert "Not satisfied: envy-freeness, bottleneck fairness, single-resource fairness, strategy-proofness." in shown
-    assert "NO     user u says that it may run on all servers, and gets 1 in place of 0.75 tasks" in shown
+    assert "NO     u says that it may run on all servers, and gets 1 in place of 0.75 tasks" in shown
 
 
 def answers(cluster, tmp_path, capsys):
@@ -296,7 +296,7 @@ def test_the_sentence_has_the_numbers_of_the_answer(cluster, tmp_path, capsys):
     best = max(together.mechanisms.values(), key=lambda share: share.nash_welfare)
     assert f"({best.nash_welfare:.4f})" in sentence(together)
     failing = next(table for table in tables(together) if table.title == "why a property fails")
-    assert ["tsf", "bottleneck fairness", "user u1 has 4 of ram; its fair amount is 6"] in failing.rows
+    assert ["tsf", "bottleneck fairness", "u1 has 4 of ram; its fair amount is 6"] in failing.rows
 
 
 def test_many_users_and_servers_are_summed_up():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pytest
@@ -12,9 +14,9 @@ from scipy.optimize import linprog
 from bounds.results.instances.drawn import random_cluster
 from bounds.results.ps_dsf.properties import table_1_witnesses
 from theory.sharing.allocation import Stage
-from theory.sharing.judgement import distance, given, judge_given, overloads
+from theory.sharing.judgement import distance, given, judge_given, overloads, unwhole_tasks
 from theory.sharing.mechanisms import MECHANISMS
-from theory.sharing.model import Cluster, cluster, occupation
+from theory.sharing.model import Cluster, ServerClass, User, cluster, occupation
 from theory.sharing.properties import PROPERTIES, efficiency
 
 Rows = list[list[Fraction]]
@@ -169,6 +171,32 @@ def test_what_is_tolerated() -> None:
     assert 0 < judged.gaps["sharing_incentive"] <= Fraction("0.00001")
     strict = judge_given(given(one, judged.allocation.tasks))
     assert not strict.properties["sharing_incentive"].holds
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_tasks_are_counted_server_by_server(seed: int) -> None:
+    """By adding whole tasks one by one to one server after another."""
+    instance, _ = drawn(seed)
+    tasks = tuple(tuple(Fraction(floor(most)) for most in row) for row in instance.monopoly)
+    found = {(one.user, one.server): one.most_whole for one in unwhole_tasks(given(instance, tasks))}
+    for n, user in enumerate(instance.users):
+        for i, server in enumerate(instance.servers):
+            each = 0
+            if instance.monopoly[n][i]:
+                need = instance.use(n, i)
+                while all((each + 1) * x <= c for x, c in zip(need, server.capacity, strict=True)):
+                    each += 1
+            held = each * server.count
+            assert found.get((user.name, server.name), held) == held
+            assert ((user.name, server.name) in found) == (tasks[n][i] > held)
+
+
+def test_tasks_with_fractions_are_named_where_no_server_holds_one() -> None:
+    two = Cluster(("memory",), (ServerClass("a", (Fraction(10),), 2),), (User("u", (Fraction(4),)),))
+    assert not unwhole_tasks(given(two, [[Fraction(9, 2)]]))
+    assert [one.most_whole for one in unwhole_tasks(given(two, [[Fraction(5)]]))] == [4]
+    large = replace(two, users=(User("u", (Fraction(16),)),))
+    assert [one.most_whole for one in unwhole_tasks(given(large, [[Fraction(1, 2)]]))] == [0]
 
 
 def test_tasks_where_they_may_not_run_are_not_in_the_load() -> None:

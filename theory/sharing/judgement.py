@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 
 from theory.numbers import rational, total
 from theory.sharing.allocation import Allocation
@@ -57,6 +58,16 @@ class Unwanted:
     def part(self) -> Fraction:
         """The tasks beyond its cap, as a part of the cap."""
         return self.tasks / self.most_tasks - 1
+
+
+@dataclass(frozen=True)
+class Unwhole:
+    """More tasks of a user on a server class than its servers, one by one, hold whole ones of this user alone."""
+
+    user: str
+    server: str
+    tasks: Fraction
+    most_whole: int
 
 
 @dataclass(frozen=True)
@@ -213,6 +224,28 @@ def unwanted_tasks(allocation: Allocation) -> tuple[Unwanted, ...]:
         Unwanted(user.name, x, user.most_tasks)
         for user, x in zip(allocation.cluster.users, allocation.totals, strict=True)
         if user.most_tasks is not None and x > user.most_tasks
+    )
+
+
+def unwhole_tasks(allocation: Allocation) -> tuple[Unwhole, ...]:
+    """Return where a class holds a number of tasks as a whole that its servers do not hold one by one.
+
+    The model divides resources, and a class of equal servers is one of all their capacity. A number of tasks with a
+    fraction is named only where no server holds even one task.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import Cluster, ServerClass, User
+    >>> two = Cluster(("memory",), (ServerClass("a", (Fraction(64),), 2),), (User("u", (Fraction(100),)),))
+    >>> unwhole_tasks(given(two, [[Fraction(1)]]))[0].most_whole
+    0
+    """
+    cluster = allocation.cluster
+    return tuple(
+        Unwhole(user.name, server.name, x, most)
+        for user, row, alone in zip(cluster.users, allocation.tasks, cluster.monopoly, strict=True)
+        for server, x, together in zip(cluster.servers, row, alone, strict=True)
+        if together and x > (most := server.count * floor(together / server.count)) and (x.denominator == 1 or not most)
     )
 
 
