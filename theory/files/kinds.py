@@ -55,7 +55,8 @@ SIGNATURES = (
 """How files that are no text begin."""
 
 CSV = (
-    "comma-separated values (CSV): packproof simulate --trace reads those of jobs, packproof instance --own of VM types"
+    "comma-separated values (CSV): packproof plan, packproof log and packproof simulate --trace read logs, packproof"
+    " instance --own VM types, packproof share --allocation tasks by user, where the name ends in .csv"
 )
 LINES = "JSON lines: packproof simulate --trace reads those of jobs"
 CODE = "Python code: packproof attack, and packproof simulate --policy, take it as FILE.py:NAME"
