@@ -843,6 +843,56 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
     require(needed == most, "the columns do not need as many servers as claimed")
 
 
+def check_cost(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify bounds on the least cost of whole servers that hold given jobs, and servers at the upper one.
+
+    The shares, rewards and workloads of the instance say nothing here.
+    """
+    pools, types, jobs, offers, spare = fields(instance, "instance", "server", "type", "jobs", "offers", "spare")
+    m = model({"server": pools, "type": types})
+    slot_prices, columns = fields(evidence, "evidence", "slot_prices", "columns")
+    priced, lower, upper, servers = fields(claims, "claims", "priced", "lower", "upper", "servers")
+    need = [whole(n, "a number of jobs") for n in fields(jobs, "instance.jobs", *m.names)]
+    reserve = whole(spare, "instance.spare")
+    kinds = [offer_of(value) for value in m.by_pool(offers, "instance.offers")]
+    # the jobs are worth a sum of prices; a server holds no more of it than its greatest configuration
+    prices = [rational(value, "a slot price", least=0) for value in fields(slot_prices, "slot prices", *m.names)]
+    require(all(n or not price for n, price in pairs(need, prices)), "a price where nothing is needed")
+    least = total(prices, need)
+    for pool, (price, most, have) in pairs(m.pools, kinds):
+        worth = greatest_value(pool, prices)
+        # no more servers are of use than there are jobs; those that exist cost nothing
+        used_at_most = sum(need) if most is None else min(max(most - reserve, 0), sum(need))
+        free = min(have, used_at_most)
+        least -= worth * free + max(worth - price, Fraction(0)) * (used_at_most - free)
+    require(rational(priced, "claims.priced") == least, "the cost that the prices prove is not right")
+    # a cost is a whole number of each price, so a multiple of what divides them all
+    scale = common(price.denominator for price, _, _ in kinds)
+    step = Fraction(gcd(*(int(price * scale) for price, _, _ in kinds)), scale)
+    least = max(least, Fraction(0))
+    bound = -(-least // step) * step if step else Fraction(0)
+    require(rational(lower, "claims.lower") == bound, "the lower bound is not right")
+    used, slots = columns_of(m, columns, "servers")
+    require(slots == need, "the columns do not hold just the jobs")
+    counts = [whole(n, "servers of a pool") for n in m.by_pool(servers, "claims.servers")]
+    require(counts == used, "the columns do not use as many servers as claimed")
+    cost = Fraction(0)
+    for (price, most, have), number in pairs(kinds, counts):
+        if number:
+            require(most is None or number + reserve <= most, "there are not so many servers")
+            cost += price * max(number + reserve - have, 0)
+    require(rational(upper, "claims.upper") == cost, "the servers do not cost what is claimed")
+
+
+def offer_of(value: Any) -> tuple[Fraction, int | None, int]:
+    """Read what a kind of servers costs: the price, the most there may be, and how many exist and cost nothing."""
+    price, have, most = fields(value, "an offer", "price", "have", optional=["most"])
+    exist = whole(have, "servers that exist")
+    limit_ = None if most is None else whole(most, "most servers")
+    require(limit_ is None or limit_ >= exist, "more servers exist than there may be")
+    return rational(price, "a price", least=0), limit_, exist
+
+
 def apportioned(m: Model, count: int) -> list[int]:
     """Split servers over pools by share; what rounding down leaves goes by largest remainder, then by order."""
     sizes = [int(count * pool.share) for pool in m.pools]
@@ -1856,6 +1906,7 @@ def reduced_configurations(J: int) -> list[list[int]]:
 KINDS: dict[str, Any] = {
     "assignment": check_assignment,
     "allocation": check_allocation,
+    "cost": check_cost,
     "fair-share": check_fair_share,
     "fairness": check_fairness,
     "packing": check_packing,

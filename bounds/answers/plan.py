@@ -230,7 +230,8 @@ class PlanKind(Answer):
 class CostBetween(Answer):
     """Bounds of a least cost: nothing costs less than `lower`; `servers` cost `upper` (null: none were found).
 
-    `servers` hold VMs, those in reserve come to them.
+    `servers` hold VMs, those in reserve come to them. `certificate`, of the cost for the mean workload or an instant,
+    proves `upper`, and a lower bound by prices alone, which can be lower than `lower`; `packproof check` verifies it.
     """
 
     lower: float
@@ -238,6 +239,7 @@ class CostBetween(Answer):
     upper: float | None
     upper_exact: Annotated[Exact | None, Of("upper")]
     servers: dict[str, int] | None
+    certificate: Annotated[Any | UnsetType, HIDDEN] = UNSET
 
 
 class PlanMix(Answer):

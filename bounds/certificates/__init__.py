@@ -8,6 +8,7 @@ __getattr__, __all__ = doors(
         "assignment": ("assignment_certificate",),
         "allocation": ("allocation_certificate",),
         "attack": ("attack_certificate",),
+        "cost": ("cost_certificate",),
         "fairness": ("fairness_certificate",),
         "region": ("facets_document", "region_certificate"),
         "throughput": ("throughput_certificate",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.certificates.document import by_pool, by_type, columns_document, signed, slots
+from bounds.certificates.document import by_pool, by_type, columns_document, servers_document, signed, slots
 from theory.errors import expect
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
@@ -66,10 +66,7 @@ def assignment_certificate(
                 for stage in placement.stages
             ],
             "slot_prices": by_type(instance, least.slot_prices),
-            "columns": [
-                {"pool": instance.pools[p].name, "configuration": slots(instance, k), "servers": number}
-                for p, k, number in least.columns
-            ],
+            "columns": servers_document(instance, least.columns),
         }
         claims["servers"] = {
             "servers": servers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +26,7 @@ class Certificate:
 
     format: Literal["packproof/2"]
     kind: Literal[
-        "assignment", "allocation", "fair-share", "fairness", "packing", "region", "rule", "throughput", "worst"
+        "assignment", "allocation", "cost", "fair-share", "fairness", "packing", "region", "rule", "throughput", "worst"
     ]
     instance: Annotated[Mapping[str, Any], "the file that it is about"]
     evidence: Mapping[str, Any]
@@ -64,6 +65,17 @@ def columns_document(instance: Instance, columns: Iterable[Column]) -> list[dict
             "fraction": text(column.fraction),
         }
         for column in columns
+    ]
+
+
+def servers_document(instance: Instance, columns: Iterable[tuple[int, Configuration, int]]) -> list[dict[str, Any]]:
+    """Return whole servers by pool and configuration as they are written in evidence: each once, in order."""
+    numbers: Counter[tuple[int, Configuration]] = Counter()
+    for p, k, number in columns:
+        numbers[p, k] += number
+    return [
+        {"pool": instance.pools[p].name, "configuration": slots(instance, k), "servers": numbers[p, k]}
+        for p, k in sorted(numbers, key=lambda one: (one[0], [-n for n in one[1]]))
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bounds.answers.plan import CostBetween, PlanAnswer, PlanMix
 from bounds.answers.record import Fields, named
+from bounds.certificates.cost import cost_certificate
 from bounds.views.panels import Bars
 from bounds.views.pictures import drawn
 from bounds.views.shown import Picture, Table
@@ -34,8 +35,11 @@ def cost_fields(cheapest: CheapestPlan) -> Fields:
     def servers(mix: Mix | None) -> dict[str, int] | None:
         return None if mix is None else named(pools, mix)
 
-    def between(found: CheapestServers) -> Fields:
-        return Fields(found, servers=servers(found.servers))
+    def between(found: CheapestServers, *, proof: bool = True) -> Fields:
+        certificate = None
+        if proof and found.servers is not None:
+            certificate = cost_certificate(cheapest.instance, market.offers, found, market.spare)
+        return Fields(found, servers=servers(found.servers), certificate=certificate)
 
     def of_policy(need: MixNeed) -> Fields:
         paid = None if need.mix is None else bought(market.offers, need.mix, market.spare)
@@ -49,7 +53,7 @@ def cost_fields(cheapest: CheapestPlan) -> Fields:
         mean=between(cheapest.mean),
         peak=None if cheapest.peak is None else between(cheapest.peak),
         at=float(in_units(cheapest.at, TICK)),
-        always=None if cheapest.always is None else between(cheapest.always),
+        always=None if cheapest.always is None else between(cheapest.always, proof=False),
         policies=[of_policy(need) for need in cheapest.policies],
     )
 

@@ -156,3 +156,13 @@ def test_what_exists_costs_nothing_and_a_reserve_is_paid() -> None:
         cost(Offer(Fraction(1)), spare=-1)
     nothing = cheapest_servers(one, [Offer(Fraction(3))], [Fraction(0)], 1)
     assert (nothing.lower, nothing.upper, nothing.servers) == (0, 0, (0,))
+
+
+def test_prices_far_apart() -> None:
+    """One kind costs next to nothing beside the other, and alone is bought then."""
+    kinds = pooled([(1, [339_613, 993_958]), (1, [158_226, 414_052])], [[42, 4], [5, 35]])
+    offers = [Offer(Fraction(1, 10**100)), Offer(Fraction(1))]
+    for jobs in ([30, 20], [0, 20], [9, 0]):
+        found = cheapest_servers(kinds, offers, [Fraction(n) for n in jobs])
+        assert found.servers == (1, 0)
+        assert found.lower == found.upper == offers[0].price

@@ -28,9 +28,10 @@ from theory.errors import InputError
 from theory.files.clusters import parse_cluster
 from theory.files.instances import parse_instance
 from theory.files.sizes import parse_sizes
+from theory.greedy import Offer, cheapest_servers
 from theory.greedy.optimal import optimal_assignment, solve
 from theory.greedy.servers import greedy_placement, least_servers
-from theory.numbers import total
+from theory.numbers import rational, total
 from theory.partition import bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
 from theory.sharing.checks import is_ps_dsf
@@ -126,6 +127,17 @@ def _packing(table: Document, claims: Document, evidence: Document) -> str:
     return _differing(claims, {"bins": used, "ratio": Fraction(fewest, used)})
 
 
+def _cost(table: Document, claims: Document, _: Document) -> str:
+    instance = parse_instance({name: table[name] for name in ("server", "type")})
+    named = [table["offers"][pool.name] for pool in instance.pools]
+    offers = [Offer(rational(one["price"]), one.get("most"), one["have"]) for one in named]
+    jobs = [Fraction(table["jobs"][name]) for name in instance.names]
+    found = cheapest_servers(instance, offers, jobs, table["spare"])
+    if found.upper is not None and Fraction(claims["lower"]) > found.upper:
+        return f"a least cost of {claims['lower']}: servers cost {found.upper}"
+    return "" if Fraction(claims["upper"]) >= found.lower else f"a cost of {claims['upper']}, below {found.lower}"
+
+
 def _rule(table: Document, claims: Document, evidence: Document) -> str:
     instance = parse_instance(table)
     place = {pool.name: p for p, pool in enumerate(instance.pools)}
@@ -182,6 +194,7 @@ TRUTH: dict[str, Callable[[Document, Document, Document], str]] = {
     "rule": _rule,
     "fair-share": _fair_share,
     "fairness": _fairness,
+    "cost": _cost,
 }
 
 

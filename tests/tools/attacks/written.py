@@ -18,6 +18,7 @@ from bounds.adversary import refutation, worst_workload
 from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
+    cost_certificate,
     fairness_certificate,
     region_certificate,
     throughput_certificate,
@@ -28,6 +29,7 @@ from theory.errors import TooLargeError
 from theory.files.clusters import parse_cluster
 from theory.files.instances import parse_instance
 from theory.files.sizes import parse_sizes
+from theory.greedy import Offer, cheapest_servers
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
 from theory.partition import bracket, vqs_workload
@@ -91,6 +93,15 @@ def instance_cases(draw: random.Random, most: int, few: int) -> Iterator[Case]:
         boundary = region_facets(instance, limit=SIMPLICES) if facets else None
         return region_certificate(instance, CapacityProgram(instance).intensity(), boundary)
 
+    offers = [
+        Offer(Fraction(draw.randint(1, 40), draw.randint(1, 3)), None, draw.choice([0, 0, 2])) for _ in instance.pools
+    ]
+    jobs, spare = [Fraction(draw.randint(0, 40)) for _ in instance.types], draw.choice([0, 0, 1])
+
+    def of_cost() -> Document:
+        return cost_certificate(instance, offers, cheapest_servers(instance, offers, jobs, spare), spare)
+
+    yield "cost", of_cost
     yield "assignment", lambda: assignment_certificate(solve(instance))
     yield "assignment on servers", on_servers
     yield "region", lambda: of_region(False)

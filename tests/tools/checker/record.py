@@ -19,6 +19,7 @@ from bounds.certificates import (
     allocation_certificate,
     assignment_certificate,
     attack_certificate,
+    cost_certificate,
     fairness_certificate,
     region_certificate,
     throughput_certificate,
@@ -28,6 +29,7 @@ from tests.checker.corpus import FILE
 from theory.files.clusters import parse_cluster
 from theory.files.instances import parse_instance
 from theory.files.sizes import parse_sizes
+from theory.greedy import Offer, cheapest_servers
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
 from theory.partition import bracket, vqs_workload
@@ -208,6 +210,20 @@ ALLOCATIONS: dict[str, tuple[Document, list[list[Any]]]] = {
 }
 """Allocations that are judged, by the evidence that there is but one of."""
 
+KINDS = {
+    "server": [pool("little", "1/2", 4, 9), pool("big", "1/2", 10, 16)],
+    "type": types((1, 1, 2, 3), (1, 1, 3, 1)),
+}
+COSTS: dict[str, tuple[Document, list[Offer], list[int], int]] = {
+    "both kinds": (KINDS, [Offer(Fraction(4)), Offer(Fraction(9))], [4, 2], 0),
+    "a limit": (KINDS, [Offer(Fraction("1/3")), Offer(Fraction(7), 9, 1)], [9, 30], 0),
+    "some exist": (KINDS, [Offer(Fraction(4), 3, 2), Offer(Fraction("17/2"))], [5, 7], 1),
+    "nothing to hold": (KINDS, [Offer(Fraction(4)), Offer(Fraction(9))], [0, 0], 2),
+    "all exist": (KINDS, [Offer(Fraction(0)), Offer(Fraction(3), 4, 4)], [2, 3], 0),
+    "explicit sets": (LISTED, [Offer(Fraction(5))], [3, 2, 4], 0),
+}
+"""Kinds of servers on offer, jobs, and how many of each kind that is used stay in reserve."""
+
 WORST: dict[str, Document] = {
     "two types": {"server": [{"capacity": {"r1": 12}}], "type": types((1, 1, 5), (1, 1, 7))},
     "three types": {"server": [pool("s", 1, 12)], "type": types((1, "1/5", 3), (1, "1/12", 1), (1, "3/7", 7))},
@@ -307,6 +323,10 @@ def documents() -> Iterator[tuple[str, Document]]:
     for name, (table, rows) in ALLOCATIONS.items():
         tasks = [[Fraction(x) for x in row] for row in rows]
         yield f"fairness, {name}", fairness_certificate(judge_given(given(parse_cluster(table), tasks)))
+    for name, (table, offers, jobs, spare) in COSTS.items():
+        instance = parse_instance(table)
+        cheapest = cheapest_servers(instance, offers, [Fraction(n) for n in jobs], spare)
+        yield f"cost, {name}", cost_certificate(instance, offers, cheapest, spare)
     for name, table in WORST.items():
         instance = parse_instance(table)
         instance = instance.with_workload(worst_workload(instance).workload)

@@ -82,7 +82,7 @@ class Pricing:
         for p in [*self._lists, *self._branched]:
             small = self._smalls[p]
             weights, unit = _rounded(prices, small.types, small.jobs)
-            target = int(max(0.0, server_prices[p]) / unit)
+            target = _in_units(server_prices[p], unit)
             rows[p] = _widened(self._without_table(p, weights.tolist(), target, several), small.types, len(prices))
         return rows
 
@@ -99,7 +99,7 @@ class Pricing:
     ) -> list[tuple[int, list[Configuration]]]:
         """Return configurations worth more than their servers, by server, that branch and bound may have missed."""
         weights, unit = _rounded(prices, range(len(prices)), 0)
-        thresholds = [(p, int(max(0.0, server_prices[p]) / unit)) for p in self._branched]
+        thresholds = [(p, _in_units(server_prices[p], unit)) for p in self._branched]
         return [(p, self.heavier(p, weights.tolist(), than)) for p, than in thresholds]
 
     def heavier(self, p: int, weights: Sequence[int], than: int) -> list[Configuration]:
@@ -195,6 +195,11 @@ def _rounded(prices: NDArray[np.float64], types: Sequence[int], jobs: int) -> tu
     largest = max(float(prices.max()), 1e-300)
     unit = largest / 2 ** min(PRICE_BITS, knapsack.WORD - 1 - jobs.bit_length())
     return np.maximum(np.rint(prices[list(types)] / unit), 0).astype(np.int64), unit
+
+
+def _in_units(price: float, unit: float) -> int:
+    """Return how many units a price has, at most 2**62: no configuration is worth so many."""
+    return int(min(max(0.0, float(price)) / unit, 2.0**62))
 
 
 def _widened(rows: NDArray[np.int64], types: Sequence[int], width: int) -> NDArray[np.int64]:
