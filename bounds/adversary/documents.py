@@ -76,8 +76,9 @@ def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
 def shape_of(given: Cluster, source: str = "cluster") -> Shape:
     """Return a cluster in whole numbers; a class of several equal servers becomes one server of their sum.
 
-    Users with effective capacities are refused.
+    Users with effective capacities, caps or groups are refused.
     """
+    given.refuse_caps_and_groups(f"{source}: an attack")
     if any(user.effective for user in given.users):
         raise InputError(source, "user", "expected users without effective capacities")
     rows = [*given.capacity, *(user.demand for user in given.users)]
