@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
-from bounds.answers.sharing import Property
+from bounds.answers.sharing import GroupHoldings, Property
 
 
 class JudgedShares(CommandAnswer):
@@ -33,6 +33,7 @@ class JudgedShares(CommandAnswer):
     distances: Annotated[list[FromMechanism], Head("how far the tasks are from those by each mechanism")]
     unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
+    groups: Annotated[list[GroupHoldings] | UnsetType, Head("what groups hold")] = UNSET
 
 
 class OverloadedServer(Answer):

@@ -15,6 +15,7 @@ from bounds.views.text import many
 from bounds.views.witnesses import failing, nature_of, titled, verdict_of
 from theory.errors import quoted
 from theory.sharing.allocation import Allocation
+from theory.sharing.groups import group_shares
 from theory.sharing.judgement import Distance, Judgement
 from theory.sharing.pooled import Ignored
 
@@ -33,6 +34,7 @@ def judged_answer(
         tolerance=tolerance,
         unwanted=judged.unwanted or None,
         most_tasks=caps_of(cluster) or None,
+        groups=group_shares(allocation) if cluster.grouped else None,
         tasks=named(cluster.users, allocation.totals),
         utilisation=by_server(cluster, allocation.utilisation),
         distances=[

@@ -15,6 +15,7 @@ from fluid.limits.sharing import History
 from theory.errors import listed
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
+from theory.sharing.groups import group_shares
 from theory.sharing.model import Cluster, eligibility
 from theory.sharing.pooled import BORDERS, PLACEMENT, Ignored
 from theory.sharing.properties import PROPERTIES, Verdict
@@ -50,6 +51,7 @@ def shares_answer(
         ignored=[ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
         most_tasks=caps_of(cluster) or None,
+        groups=group_shares(allocation) if cluster.grouped else None,
     )
 
 
