@@ -287,11 +287,19 @@ def test_a_user_may_have_less_than_in_its_groups_own_part() -> None:
     assert drf(grouped).totals[0] == Fraction(12, 25)
 
 
-def test_no_lie_is_found() -> None:
-    for seed in range(8):
-        lie, tried = search_lies(drf, drawn(seed), rounds=0)
-        assert lie is None
-        assert tried
+def test_a_lie_can_pay() -> None:
+    """No theorem: the second user raises the share of its group, which blocks its companion earlier; worked by hand."""
+    honest = cluster([[12, 12, 12]], [[1, 1, 4], [4, 0, 1], [0, 1, 0]], groups=["g", "g", None])
+    lying = honest.with_user(1, replace(honest.users[1], demand=(Fraction(4), Fraction(0), Fraction(2))))
+    assert drf(honest).totals == (2, Fraction(5, 2), 10)
+    assert drf(lying).totals == (Fraction(12, 7), Fraction(18, 7), Fraction(72, 7))
+    lie, _ = search_lies(drf, honest, rounds=0)
+    assert lie is not None
+    assert (lie.user, lie.lying) == (1, Fraction(18, 7))
+    for one in (honest, lying):
+        assert is_certified(drf(one))
+        for x, near in zip(drf(one).totals, Tree(one, 600).fill(), strict=True):
+            assert abs(float(x) - near) < 2 / 600 * 12
 
 
 # ---- judgements, and who refuses -------------------------------------------------------------------------------------

@@ -82,9 +82,9 @@ def drf(cluster: Cluster) -> Allocation:
     group rises first. Source: Bhattacharya et al. 2013, as tasks become small; where that leaves open which of several
     lowest groups rises, the one that holds least of the resources that it still takes does.
 
-    A user without a group is a group of its own. At most R + N stops, between which each group changes its dominant
-    resource fewer than R times, and joins the lowest once; each of these events takes O(N R). Without groups there are
-    R + N events at most.
+    A user without a group is a group of its own. There are at most R + N stops, and without groups no other events.
+    Between two stops each group changes its dominant resource fewer than R times, and comes to the lowest once. An
+    event takes O(N R).
 
     Examples
     --------
