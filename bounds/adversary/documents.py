@@ -78,7 +78,8 @@ def shape_of(given: Cluster, source: str = "cluster") -> Shape:
 
     Users with effective capacities, caps or groups are refused.
     """
-    given.refuse_caps_and_groups(f"{source}: an attack")
+    given.refuse_groups(f"{source}: an attack", "attacks know no groups")
+    given.refuse_caps(f"{source}: an attack")
     if any(user.effective for user in given.users):
         raise InputError(source, "user", "expected users without effective capacities")
     rows = [*given.capacity, *(user.demand for user in given.users)]

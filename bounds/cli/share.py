@@ -216,7 +216,7 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
     """Return the cluster and its mechanisms, none of which it is too large for; of all, those that take its users.
 
-    A certificate that is asked for of groups is refused.
+    Groups are refused where a certificate is asked for, or users come and go.
     """
     from theory.files.clusters import read_cluster
 
@@ -224,6 +224,8 @@ def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
     cluster = read_cluster(options.cluster)
     if getattr(options, "certificate", None) is not None:
         cluster.refuse_groups(f"{options.cluster}: --certificate", "packproof check knows no groups")
+    if isinstance(options, OverTime):
+        cluster.refuse_groups(f"{options.cluster}: --events", "drf takes them, which pools the servers")
     if options.mechanism == "all":
         if cluster.grouped:
             chosen = _left_out(options.cluster, "group", chosen, [one for one in chosen if one.takes_groups])

@@ -228,6 +228,7 @@ def test_groups(tmp_path, capsys):
         (["--mechanism", "tsf"], "shares by tsf"),
         (["--mechanism", "tsf", "--tolerance", "1e-3"], "--tolerance"),
         (["--mechanism", "tsf", "--tolerance", "1e-3", "--check", str(tasks)], "--tolerance"),
+        (["--events", str(tasks)], "--events"),
         (["--mechanism", "drf", "--certificate", str(proof)], "--certificate"),
         (["--allocation", str(tasks), "--certificate", str(proof)], "--certificate"),
     ):

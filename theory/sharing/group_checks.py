@@ -111,14 +111,14 @@ def is_hierarchical_drf(cluster: Cluster, tasks: Tasks) -> bool:
 
 
 def _rise(groups: Sequence[tuple[_Group, Fraction]], is_open: Sequence[bool]) -> bool:
-    """Move groups to their heights when the first of them comes to its next stop; False if one goes beyond its own."""
-    # a user may be at its height before it is blocked: then its group waits, and must rise no more
+    """Move groups to their heights when the first of them comes to its next stop; False if none has one above it."""
+    # a user may be at its height before it is blocked: then its group waits, or what the user has is wrong
     moments = [group.arrives(stop, is_open) for group, stop in groups if stop > group.height]
     if not moments:
         return False
     for group, _ in groups:
         group.height = group.height_at(min(moments), is_open)
-    return all(group.height <= stop for group, stop in groups)
+    return True
 
 
 def _sums(
