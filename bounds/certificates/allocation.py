@@ -27,10 +27,11 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
 
     Notes
     -----
-    PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it. Max-min mechanisms
+    PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it, or goes through the
+    stops of the users of groups. Max-min mechanisms
     carry the prices of each level (`Stage`), scaled to sum to one, levels ascending; users at their caps need
     none. An allocation of all servers as one claims as well what of the cluster it ignores (`theory.sharing.pooled`):
-    it says nothing of single servers. InputError for groups, which the checker does not know.
+    it says nothing of single servers.
 
     Examples
     --------
@@ -42,7 +43,6 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     """
     if not allocation.exact:
         raise ValueError("only an exact allocation has a certificate")
-    cluster.refuse_groups("a certificate", "packproof check knows no groups")
     evidence: dict[str, Any] = {"allocation": tasks_document(allocation.cluster, allocation.tasks)}
     if allocation.mechanism in RULES:
         evidence["stages"] = stages_document(allocation.cluster, allocation.stages)

@@ -216,14 +216,15 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
     """Return the cluster and its mechanisms, none of which it is too large for; of all, those that take its users.
 
-    Groups are refused where a certificate is asked for, or users come and go.
+    Groups are refused where a certificate of properties is asked for, or users come and go.
     """
     from theory.files.clusters import read_cluster
 
     chosen = _mechanisms_named(options.mechanism)
     cluster = read_cluster(options.cluster)
-    if getattr(options, "certificate", None) is not None:
-        cluster.refuse_groups(f"{options.cluster}: --certificate", "packproof check knows no groups")
+    if isinstance(options, Judged) and options.certificate is not None:
+        what = f"{options.cluster}: --certificate with --allocation"
+        cluster.refuse_groups(what, "packproof check knows properties of users alone")
     if isinstance(options, OverTime):
         cluster.refuse_groups(f"{options.cluster}: --events", "drf takes them, which pools the servers")
     if options.mechanism == "all":

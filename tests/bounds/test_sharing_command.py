@@ -229,8 +229,7 @@ def test_groups(tmp_path, capsys):
         (["--mechanism", "tsf", "--tolerance", "1e-3"], "--tolerance"),
         (["--mechanism", "tsf", "--tolerance", "1e-3", "--check", str(tasks)], "--tolerance"),
         (["--events", str(tasks)], "--events"),
-        (["--mechanism", "drf", "--certificate", str(proof)], "--certificate"),
-        (["--allocation", str(tasks), "--certificate", str(proof)], "--certificate"),
+        (["--allocation", str(tasks), "--certificate", str(proof)], "--certificate with --allocation"),
     ):
         assert run(["share", str(path), *options]) == 2
         captured = capsys.readouterr()
@@ -238,6 +237,11 @@ def test_groups(tmp_path, capsys):
         line = captured.err.splitlines()[-1]
         assert line.startswith(f"{path}: {place}: expected users without group, got group research and 1 more")
         assert not proof.exists()
+    assert run(["share", str(path), "--mechanism", "drf", "--certificate", str(proof)]) == 0
+    assert run(["check", str(proof), "--instance", str(path)]) == 0
+    other = tmp_path / "other.toml"
+    other.write_text(GROUPS.replace("weight = 1", "weight = 2"))
+    assert run(["check", str(proof), "--instance", str(other)]) == 1
 
 
 def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp_path, capsys):

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bounds import checker
 from bounds.adversary.documents import shape_of
 from bounds.certificates import allocation_certificate, fairness_certificate
 from fluid.limits.sharing import Schedule, run_schedule
@@ -110,17 +111,30 @@ def test_shares_are_those_of_the_scheduler(seed: int) -> None:
         assert abs(float(x) - near) <= 2 / 200 * float(row[0])
 
 
+def is_accepted(grouped: Cluster, allocation: Allocation) -> bool:
+    """Whether the checker of certificates accepts an allocation as DRF."""
+    try:
+        checker.check(allocation_certificate(grouped, allocation))
+    except checker.Refused:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_check_takes_these_shares_and_no_others(seed: int) -> None:
+def test_the_checks_take_these_shares_and_no_others(seed: int) -> None:
     grouped, rng = drawn(seed), random.Random(seed)
     allocation = drf(grouped)
     assert is_certified(allocation)
+    assert is_accepted(grouped, allocation)
     for _ in range(5):
         part, n = Fraction(rng.choice([0, 8, 9, 11, 12]), 10), rng.randrange(len(grouped.users))
         tasks = [[x * part if m == n else x for x in row] for m, row in enumerate(allocation.tasks)]
         assert not is_hierarchical_drf(grouped, tasks)
-    if drf(flat(grouped)).totals != allocation.totals:
-        assert not is_hierarchical_drf(grouped, drf(flat(grouped)).tasks)
+        assert not is_accepted(grouped, replace(allocation, tasks=tuple(map(tuple, tasks))))
+    alone = drf(flat(grouped))
+    if alone.totals != allocation.totals:
+        assert not is_hierarchical_drf(grouped, alone.tasks)
+        assert not is_accepted(grouped, replace(allocation, tasks=alone.tasks))
 
 
 def test_the_clusters_drawn_are_of_all_kinds() -> None:
@@ -359,7 +373,6 @@ def test_other_mechanisms_refuse_groups(name: str) -> None:
         lambda: run_schedule(GROUPED, Schedule((), Fraction(1))),
         lambda: worst_envy(given(GROUPED, TASKS)),
         lambda: shape_of(GROUPED),
-        lambda: allocation_certificate(GROUPED, drf(GROUPED)),
         lambda: fairness_certificate(judge_given(given(GROUPED, TASKS))),
     ],
 )
