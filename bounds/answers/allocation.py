@@ -31,9 +31,9 @@ class JudgedShares(CommandAnswer):
     gaps: Annotated[dict[str, float], HIDDEN]
     envious: Annotated[list[EnviousUser], Head("who envies whom")]
     distances: Annotated[list[FromMechanism], Head("how far the tasks are from those by each mechanism")]
+    groups: Annotated[list[GroupHoldings] | UnsetType, Head("what groups hold")] = UNSET
     unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
-    groups: Annotated[list[GroupHoldings] | UnsetType, Head("what groups hold")] = UNSET
 
 
 class OverloadedServer(Answer):

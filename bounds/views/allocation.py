@@ -8,14 +8,13 @@ from fractions import Fraction
 from bounds.answers.allocation import EnviousUser, FromMechanism, JudgedShares
 from bounds.answers.record import Fields, encode, named
 from bounds.views.panels import Bars
-from bounds.views.sharing_answers import by_server, caps_of, ignored_in_words
+from bounds.views.sharing_answers import by_server, caps_of, holdings_of, ignored_in_words
 from bounds.views.sharing_pictures import together
 from bounds.views.shown import Picture, Table, number, tables_of
 from bounds.views.text import many
 from bounds.views.witnesses import failing, nature_of, titled, verdict_of
 from theory.errors import quoted
 from theory.sharing.allocation import Allocation
-from theory.sharing.groups import group_shares
 from theory.sharing.judgement import Distance, Judgement
 from theory.sharing.pooled import Ignored
 
@@ -32,9 +31,9 @@ def judged_answer(
         JudgedShares,
         judged,
         tolerance=tolerance,
+        groups=holdings_of(allocation),
         unwanted=judged.unwanted or None,
         most_tasks=caps_of(cluster) or None,
-        groups=group_shares(allocation) if cluster.grouped else None,
         tasks=named(cluster.users, allocation.totals),
         utilisation=by_server(cluster, allocation.utilisation),
         distances=[

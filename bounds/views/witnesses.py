@@ -23,12 +23,12 @@ WITNESSES: Mapping[frozenset[str], str] = {
     frozenset(names.split()): words
     for names, words in {
         "user tasks uniform": "user {user} has {tasks} tasks, and its part of every server runs {uniform}",
-        "group share due": "group {group} holds at most {share} of a resource, and its part by weight is {due}",
         "user envies tasks with_the_other": "user {user} has {tasks} tasks, and what {envies} holds, scaled by weight,"
         " would run {with_the_other}",
         "resource user amount fair_amount": "user {user} has {amount} of {resource}; its fair amount is {fair_amount}",
         "user lie tasks tasks_by_lying": "user {user} says that it {lie}, and gets {tasks_by_lying} in place of"
         " {tasks} tasks",
+        "group share due": "{group} holds at most {share} of a resource, and its part by weight is {due}",
     }.items()
 }
 """What a witness says, by the names that it has; further names are evidence for programs."""

@@ -223,7 +223,7 @@ def test_groups(tmp_path, capsys):
     assert "what groups hold" in capsys.readouterr().out
     tasks.write_text("user,server,tasks\ntrain,pool,4\ncrawl,pool,10\nrank,pool,6\n")
     assert run(["share", str(path), "--allocation", str(tasks)]) == 0
-    assert "group research holds at most 0.4 of a resource, and its part by weight is 0.5" in capsys.readouterr().out
+    assert "research holds at most 0.4 of a resource, and its part by weight is 0.5" in capsys.readouterr().out
     for options, place in (
         (["--mechanism", "tsf"], "shares by tsf"),
         (["--mechanism", "tsf", "--tolerance", "1e-3"], "--tolerance"),
