@@ -81,9 +81,9 @@ _NAMES = {
         "stable_servers", "traffic_intensity", "worst_weights",
     ),
     "theory.sharing": (
-        "MECHANISMS", "Cluster", "c_drfh", "cdrf", "cluster", "decide", "drf", "is_certified", "is_ps_dsf",
-        "is_ps_dsf_tdm", "max_min_violation", "numeric_max_min", "numeric_ps_dsf", "ps_dsf", "ps_dsf_tdm",
-        "ps_dsf_violation", "tsf", "whole_tasks",
+        "MECHANISMS", "Cluster", "c_drfh", "cdrf", "cluster", "decide", "drf", "group_shares", "is_certified",
+        "is_hierarchical_drf", "is_ps_dsf", "is_ps_dsf_tdm", "max_min_violation", "numeric_max_min", "numeric_ps_dsf",
+        "ps_dsf", "ps_dsf_tdm", "ps_dsf_violation", "tsf", "whole_tasks",
     ),
     "fluid.simulation": (
         "LossScenario", "Policy", "QueueScenario", "Setting", "SlottedScenario", "policy", "simulate", "size_law",

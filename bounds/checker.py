@@ -977,6 +977,8 @@ class Share:
     """Largest part of the whole cluster's resources that one task takes."""
     most: list[Fraction | None]
     """Tasks that a user wants; None for any number."""
+    groups: list[tuple[Fraction, list[int]]] = field(default_factory=list)
+    """Weight and users of each group, a user without one as a group of its own; empty where nobody is in a group."""
 
     def wanted(self, n: int, tasks: Fraction) -> Fraction:
         """Return the part of a number of tasks that a user wants."""
@@ -1027,18 +1029,23 @@ def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
     return Cluster(one, counts, everything, set(one))
 
 
-def share_model(instance: Any, *, pooled: bool) -> Share:
-    """Read the cluster of a certificate; pooled: all servers as one, without placement constraints."""
+def share_model(instance: Any, *, pooled: bool, grouped: bool = False) -> Share:
+    """Read the cluster of a certificate; pooled: all servers as one, without placement constraints.
+
+    Groups of users are refused unless the claim is `grouped`: one that is defined for them.
+    """
     if pooled:
-        share_model(instance, pooled=False)  # a cluster that makes no sense makes none as one server
-    tables, people = fields(instance, "instance", "server", "user")
+        share_model(instance, pooled=False, grouped=grouped)  # what makes no sense makes none as one server
+    tables, people, parties = fields(instance, "instance", "server", "user", optional=["group"])
     cluster = cluster_of(tables, pooled=pooled)
     result = Share([], list(cluster.one), [], [], [], [], [])
     known: set[str] = set()
+    chosen: list[str | None] = []
     for table in items(people, "instance.user"):
-        name, demand, weight, allowed, own, cap = fields(
-            table, "a user", "name", "demand", "weight", optional=["servers", "effective", "most_tasks"]
+        name, demand, weight, allowed, own, cap, group = fields(
+            table, "a user", "name", "demand", "weight", optional=["servers", "effective", "most_tasks", "group"]
         )
+        chosen.append(group)
         require(name_of(name, "a user's name") not in known, "user names stand twice")
         known.add(name)
         need = {r: d for r, d in amounts(demand, "a demand").items() if d}
@@ -1064,7 +1071,29 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         total_of = cluster.everything
         result.dominant.append(max(d / total_of[r] if total_of[r] else Fraction(0) for r, d in need.items()))
     require(bool(result.users) and bool(result.servers), "no users or no servers")
+    if parties is not None or any(group is not None for group in chosen):
+        require(grouped, "the claim is not defined for groups")
+        result.groups.extend(_groups(parties, chosen, result.weights))
     return result
+
+
+def _groups(parties: Any, chosen: list[Any], weights: list[Fraction]) -> list[tuple[Fraction, list[int]]]:
+    """Read the weight and the users of each group; a user without one is a group of its own weight."""
+    groups: dict[str, tuple[Fraction, list[int]]] = {}
+    for table in items(parties, "instance.group"):
+        name, weight = fields(table, "a group", "name", "weight")
+        require(name_of(name, "a group's name") not in groups, "group names stand twice")
+        groups[name] = rational(weight, "a group's weight", least=0), []
+        require(groups[name][0] > 0, "a group's weight is 0")
+    alone = []
+    for n, group in enumerate(chosen):
+        if group is None:
+            alone.append((weights[n], [n]))
+        else:
+            require(name_of(group, "a user's group") in groups, "a user names an unknown group")
+            groups[group][1].append(n)
+    require(all(users for _, users in groups.values()), "a group has no users")
+    return [*groups.values(), *alone]
 
 
 def _effective(own: Any, cluster: Cluster) -> dict[str, dict[str, Fraction]]:
@@ -1105,7 +1134,7 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify that an allocation is the one, or one of those, that the mechanism defines."""
     mechanism, tasks, ignored = fields(claims, "claims", "mechanism", "tasks", optional=["ignored"])
     require(mechanism in ("drf", *LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
-    m = share_model(instance, pooled=mechanism == "drf")
+    m = share_model(instance, pooled=mechanism == "drf", grouped=mechanism == "drf")
     require_ignored(instance, ignored, pooled=mechanism == "drf")
     placed_, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
     x = placed_tasks(m, placed_)
@@ -1121,8 +1150,10 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     ]
     for i in range(len(m.servers)):
         load_ = feasible_load(part, x, i)
-        if not by_level:
+        if not by_level and not m.groups:
             require_bottlenecks(m, part, x, totals, i, load_)
+    if m.groups:
+        require_stops(m, [row[0] or {} for row in part], totals)
     if by_level:
         require_levels(m, part, totals, heights(m, totals, mechanism), items(stages, "evidence.stages"))
 
@@ -1195,6 +1226,79 @@ def require_bottlenecks(
     for n, p in here:
         stopped = n in full or any(r in p and level[n] >= top[r] for r in top)
         require(stopped, "a user has no bottleneck at a server")
+
+
+@dataclass
+class Party:
+    """A group while its users rise: at a height of t it holds ``fixed[r] + t * rate[r]`` of each resource."""
+
+    weight: Fraction
+    rising: list[int]
+    height: Fraction = Fraction(0)  # the weighted dominant share of those who rise
+    fixed: dict[str, Fraction] = field(default_factory=dict)  # held by those who have stopped
+    rate: dict[str, Fraction] = field(default_factory=dict)
+
+    def waits(self, full: set[str]) -> Fraction:
+        """Return its level by what those who rise do not take, without what is full: it does not rise below that."""
+        held = (amount for r, amount in self.fixed.items() if r not in full and r not in self.rate)
+        return max(held, default=Fraction(0)) / self.weight
+
+    def arrives(self, height: Fraction, full: set[str]) -> tuple[Fraction, Fraction]:
+        """Return when it comes to a height: the level of the groups, then, of those that wait there, what each holds.
+
+        A group that does not wait comes to its height before those that do begin to rise.
+        """
+        level = max(self.fixed.get(r, 0) + height * v for r, v in self.rate.items()) / self.weight
+        wait = self.waits(full)
+        return (level, Fraction(-1)) if level > wait else (wait, level)
+
+    def height_at(self, moment: tuple[Fraction, Fraction], full: set[str]) -> Fraction:
+        """Return its height at a moment; it never falls."""
+        wait = self.waits(full)
+        if wait > moment[0]:
+            return self.height
+        held = moment[wait == moment[0]] * self.weight
+        return max(self.height, min((held - self.fixed.get(r, 0)) / v for r, v in self.rate.items()))
+
+
+def require_stops(m: Share, need: list[dict[str, Fraction]], totals: list[Fraction]) -> None:
+    """Require hierarchical DRF on one server: groups rise by their levels, and their users stop where they must.
+
+    The level of a group is its weighted dominant share, without what is full. Of groups of one level those come first
+    that hold less of what they still take. The tasks say at which height each user stops, so the next stop is known.
+    """
+    pace = [w / max(row.values()) for w, row in pairs(m.weights, need)]  # tasks at a height of 1
+    stop = [tasks / v for tasks, v in pairs(totals, pace)]
+    parties = [Party(weight, users) for weight, users in m.groups]
+    full: set[str] = set()
+    while parties:
+        for one in parties:
+            one.rate = weighted_sum(need, {n: pace[n] for n in one.rising})
+        ends = [(one, min(stop[n] for n in one.rising)) for one in parties]
+        moments = [one.arrives(end, full) for one, end in ends if end > one.height]
+        require(bool(moments), "a user could have more")
+        for one in parties:
+            one.height = one.height_at(min(moments), full)
+        has = {n: one.height * pace[n] for one in parties for n in one.rising}
+        load_ = weighted_sum(need, dict(enumerate(totals)) | has)
+        full = {r for r, used in load_.items() if used == 1}
+        stopped = {n for n, tasks in has.items() if full & need[n].keys() or tasks == totals[n] == m.most[n]}
+        right = bool(stopped) and all(has[n] == totals[n] for n in stopped)
+        require(right, "a user stops where nothing stops it, or goes on where something does")
+        for one in parties:
+            held = weighted_sum(need, {n: totals[n] for n in one.rising if n in stopped})
+            one.fixed = {r: one.fixed.get(r, Fraction(0)) + held.get(r, 0) for r in one.fixed.keys() | held.keys()}
+            one.rising = [n for n in one.rising if n not in stopped]
+        parties = [one for one in parties if one.rising]
+
+
+def weighted_sum(need: list[dict[str, Fraction]], amount: dict[int, Fraction]) -> dict[str, Fraction]:
+    """Return what some numbers of tasks of users take of each resource."""
+    taken: dict[str, Fraction] = {}
+    for n, tasks in amount.items():
+        for r, share in need[n].items():
+            taken[r] = taken.get(r, Fraction(0)) + tasks * share
+    return taken
 
 
 def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:

@@ -236,10 +236,12 @@ def allocation(instance: Any, evidence: Any, claims: Any) -> list[str]:
     """Return the lines of an allocation: what a task takes of each class, where it may run, and who has how many."""
     mechanism, tasks, ignored = checker.fields(claims, "claims", "mechanism", "tasks", optional=["ignored"])
     checker.require(mechanism in ("drf", *checker.LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
-    m = checker.share_model(instance, pooled=mechanism == "drf")
+    m = checker.share_model(instance, pooled=mechanism == "drf", grouped=mechanism == "drf")
     checker.require_ignored(instance, ignored, pooled=mechanism == "drf")
     if any(most is not None for most in m.most):
         raise checker.Unreadable("the proved checker does not check users with most_tasks")
+    if m.groups:
+        raise checker.Unreadable("the proved checker does not check groups of users")
     placed, listed = checker.fields(evidence, "evidence", "allocation", optional=["stages"])
     x = checker.placed_tasks(m, placed)
     priced = mechanism in checker.LEVELLED

@@ -130,6 +130,7 @@ def least_fair_share(allocation: Allocation) -> Measured:
 
 def least_equal_part(allocation: Allocation) -> Measured:
     """Return the least tasks over those of an equal part of every server, by weight, and these."""
+    allocation.cluster.refuse_groups("equal parts of users", "their weights compare users of one group only")
     weights = total(allocation.cluster.weights)
     rows = zip(allocation.cluster.weights, allocation.cluster.monopoly, strict=True)
     parts = [weight / weights * total(row) for weight, row in rows]

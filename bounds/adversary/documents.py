@@ -76,8 +76,10 @@ def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
 def shape_of(given: Cluster, source: str = "cluster") -> Shape:
     """Return a cluster in whole numbers; a class of several equal servers becomes one server of their sum.
 
-    Users with effective capacities are refused.
+    Users with effective capacities, caps or groups are refused.
     """
+    given.refuse_groups(f"{source}: an attack", "attacks know no groups")
+    given.refuse_caps(f"{source}: an attack")
     if any(user.effective for user in given.users):
         raise InputError(source, "user", "expected users without effective capacities")
     rows = [*given.capacity, *(user.demand for user in given.users)]

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
-from bounds.answers.sharing import Property
+from bounds.answers.sharing import GroupHoldings, Property
 
 
 class JudgedShares(CommandAnswer):
@@ -31,6 +31,7 @@ class JudgedShares(CommandAnswer):
     gaps: Annotated[dict[str, float], HIDDEN]
     envious: Annotated[list[EnviousUser], Head("who envies whom")]
     distances: Annotated[list[FromMechanism], Head("how far the tasks are from those by each mechanism")]
+    groups: Annotated[list[GroupHoldings] | UnsetType, Head("what groups hold")] = UNSET
     unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
     unwhole: Annotated[list[UnwholeTasks] | UnsetType, Head("more tasks than single servers hold whole")] = UNSET

@@ -15,7 +15,8 @@ class Shares(CommandAnswer):
 
     `ignored` names the lines of the file that the mechanism does not use; `feasible` says whether the tasks fit the
     cluster all the same (left out if that is not decided). `price` is given for time division. `most_tasks` has
-    the caps of the users that have one.
+    the caps of the users that have one. `groups` says what each group holds, where users are in groups: a user
+    without a group is one of its own, and in Jain's index and Nash welfare a user has its part of its group's weight.
     """
 
     mechanism: str
@@ -38,6 +39,20 @@ class Shares(CommandAnswer):
     ignored: Annotated[list[str] | UnsetType, HIDDEN] = UNSET
     feasible: Annotated[bool | UnsetType, Head("the tasks fit this cluster")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
+    groups: Annotated[list[GroupHoldings] | UnsetType, Head("what groups hold")] = UNSET
+
+
+class GroupHoldings(Answer):
+    """What a group of users holds of all servers together.
+
+    `share` is the greatest part of a resource, and `due` its part of the weights of all groups.
+    """
+
+    group: str
+    weight: Exact
+    users: Annotated[list[str], HIDDEN]
+    share: Annotated[Exact, Head("dominant share", digits=4, share=True)]
+    due: Annotated[Exact, Head("part by weight", digits=4, share=True)]
 
 
 class Property(Answer):

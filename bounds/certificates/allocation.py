@@ -27,7 +27,8 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
 
     Notes
     -----
-    PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it. Max-min mechanisms
+    PS-DSF and DRF need no evidence but the allocation: the checker applies Theorems 1 and 2 to it, or goes through the
+    stops of the users of groups. Max-min mechanisms
     carry the prices of each level (`Stage`), scaled to sum to one, levels ascending; users at their caps need
     none. An allocation of all servers as one claims as well what of the cluster it ignores (`theory.sharing.pooled`):
     it says nothing of single servers.

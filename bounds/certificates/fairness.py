@@ -23,7 +23,7 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
     Tasks that do not fit: their loads beyond capacity, as parts of it, the servers where they may not run, and the
     users with more than they want. Tasks that fit: the five properties. The checker computes the sharing incentive and
     envy itself. Pareto optimality has prices, or a better allocation; bottleneck fairness the fair allocation, with its
-    stages.
+    stages. InputError for groups, of whose properties the checker knows none.
 
     Examples
     --------
@@ -36,6 +36,7 @@ def fairness_certificate(judged: Judgement) -> dict[str, Any]:
     """
     allocation = judged.allocation
     cluster = allocation.cluster
+    cluster.refuse_groups("a certificate of properties", "packproof check knows those of users alone")
     evidence: dict[str, Any] = {"allocation": tasks_document(cluster, allocation.tasks)}
     tasks = {user.name: text(x) for user, x in zip(cluster.users, allocation.totals, strict=True)}
     claims: dict[str, Any] = {"tasks": tasks, "feasible": judged.feasible}

@@ -16,6 +16,8 @@ from bounds.cli.options import CertificateFile, JsonFlag, PlotFile
 from theory.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bounds.answers.sharing import Shares
     from theory.sharing.allocation import Allocation
     from theory.sharing.mechanisms import Mechanism, Numeric
@@ -212,18 +214,34 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 
 
 def _read(options: Options) -> tuple[Cluster, list[Mechanism]]:
-    """Return the cluster and its mechanisms, none of which it is too large for; of all, those that take its caps."""
+    """Return the cluster and its mechanisms, none of which it is too large for; of all, those that take its users.
+
+    Groups are refused where a certificate of properties is asked for, or users come and go.
+    """
     from theory.files.clusters import read_cluster
 
     chosen = _mechanisms_named(options.mechanism)
     cluster = read_cluster(options.cluster)
-    if options.mechanism == "all" and cluster.capped:
-        out = [one.name for one in chosen if not one.takes_caps]
-        print(f"{options.cluster}: most_tasks: left out {', '.join(out)}, which do not take it", file=sys.stderr)
-        chosen = [one for one in chosen if one.takes_caps]
+    if isinstance(options, Judged) and options.certificate is not None:
+        what = f"{options.cluster}: --certificate with --allocation"
+        cluster.refuse_groups(what, "packproof check knows properties of users alone")
+    if isinstance(options, OverTime):
+        cluster.refuse_groups(f"{options.cluster}: --events", "drf takes them, which pools the servers")
+    if options.mechanism == "all":
+        if cluster.grouped:
+            chosen = _left_out(options.cluster, "group", chosen, [one for one in chosen if one.takes_groups])
+        if cluster.capped:
+            chosen = _left_out(options.cluster, "most_tasks", chosen, [one for one in chosen if one.takes_caps])
     for one in chosen:
         one.refuse_unsuited(cluster, str(options.cluster))
     return cluster, chosen
+
+
+def _left_out(path: Path, field: str, chosen: Sequence[Mechanism], able: list[Mechanism]) -> list[Mechanism]:
+    """Return the mechanisms that take a field of the users; those that are left out are named on stderr."""
+    if out := [one.name for one in chosen if one not in able]:
+        print(f"{path}: {field}: left out {', '.join(out)}, which do not take it", file=sys.stderr)
+    return able
 
 
 def _divided(options: AllShares) -> tuple[Cluster, dict[str, Allocation], dict[str, Shares]]:
@@ -334,7 +352,7 @@ def within(options: Within) -> None:
     with progress() as say:
         say(f"{path}: reading ...")
         cluster = read_cluster(path)
-        cluster.refuse_caps(f"{path}: --tolerance")
+        cluster.refuse_caps_and_groups(f"{path}: --tolerance")
         allocation = numeric.allocate(cluster, most, say=say)
     reached = allocation.violation
     assert reached is not None
@@ -364,7 +382,7 @@ def check_stored(options: Stored) -> None:
     with progress() as say:
         say(f"{path}: reading ...")
         cluster = read_cluster(path)
-        cluster.refuse_caps(f"{path}: --tolerance")
+        cluster.refuse_caps_and_groups(f"{path}: --tolerance")
         name, tasks = read_allocation(stored, cluster)
         if name != mechanism.name:
             raise InputError(stored, "mechanism", f"expected {mechanism.name}, got {name!r}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from bounds.answers.allocation import EnviousUser, FromMechanism, JudgedShares
 from bounds.answers.record import Fields, encode, named
 from bounds.views.panels import Bars
-from bounds.views.sharing_answers import by_server, caps_of, ignored_in_words
+from bounds.views.sharing_answers import by_server, caps_of, holdings_of, ignored_in_words
 from bounds.views.sharing_pictures import together
 from bounds.views.shown import Picture, Table, number, tables_of
 from bounds.views.text import many
@@ -31,6 +31,7 @@ def judged_answer(
         JudgedShares,
         judged,
         tolerance=tolerance,
+        groups=holdings_of(allocation),
         unwanted=judged.unwanted or None,
         most_tasks=caps_of(cluster) or None,
         unwhole=(judged.feasible and unwhole_tasks(allocation)) or None,

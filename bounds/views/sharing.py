@@ -253,8 +253,14 @@ def _side_by_side(answers: Mapping[str, Shares]) -> list[Table]:
         for name, found in one.properties.items()
         if found.holds is False
     ]
+    holdings = [{one.group: Fraction(one.share) for one in each.groups or ()} for each in every]
+    groups = [
+        [quoted(group), *(_or_none(float(held[group]), 4, share=True) if group in held else "-" for held in holdings)]
+        for group in dict.fromkeys(name for held in holdings for name in held)
+    ]
     parts = [
         Table("tasks of each user", ["user", *names], tasks, numeric),
+        Table("dominant share of each group", ["group", *names], groups, numeric),
         Table("in use, by server class and resource", ["server", "resource", *names], used, [False, *numeric]),
         Table("measures of fairness", ["", *names], measures, numeric),
         Table("properties", ["", *names], verdicts, [False] * len(numeric)),

@@ -15,6 +15,7 @@ from fluid.limits.sharing import History
 from theory.errors import listed
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
+from theory.sharing.groups import GroupShare, group_shares
 from theory.sharing.model import Cluster, eligibility
 from theory.sharing.pooled import BORDERS, PLACEMENT, Ignored
 from theory.sharing.properties import PROPERTIES, Verdict
@@ -50,6 +51,7 @@ def shares_answer(
         ignored=[ignored_in_words(part) for part in ignored] or None,
         feasible=feasible,
         most_tasks=caps_of(cluster) or None,
+        groups=holdings_of(allocation),
     )
 
 
@@ -78,6 +80,11 @@ def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict
 def caps_of(cluster: Cluster) -> dict[str, Fraction]:
     """Return the caps of the users that have one, by name."""
     return {user.name: user.most_tasks for user in cluster.users if user.most_tasks is not None}
+
+
+def holdings_of(allocation: Allocation) -> tuple[GroupShare, ...] | None:
+    """Return what groups hold; None where no user is in a group."""
+    return group_shares(allocation) if allocation.cluster.grouped else None
 
 
 def by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:

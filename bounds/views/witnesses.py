@@ -28,6 +28,7 @@ WITNESSES: Mapping[frozenset[str], str] = {
         "resource user amount fair_amount": "{user} has {amount} of {resource}; its fair amount is {fair_amount}",
         "user lie tasks tasks_by_lying": "{user} says that it {lie}, and gets {tasks_by_lying} in place of"
         " {tasks} tasks",
+        "group share due": "{group} holds at most {share} of a resource, and its part by weight is {due}",
     }.items()
 }
 """What a witness says, by the names that it has; further names are evidence for programs."""

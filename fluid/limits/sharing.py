@@ -149,7 +149,7 @@ def run_schedule(
     >>> run_schedule(cluster([[4]], [[1], [1]]), away).tasks[:, 0, 0].tolist()
     [2.0, 4.0, 4.0]
     """
-    cluster.refuse_caps("PS-DSF")
+    cluster.refuse_caps_and_groups("PS-DSF")
     state = start(occupation(cluster, division), exact=False)
     users, servers = state.tasks.shape
     here = schedule.present_at_start(users)

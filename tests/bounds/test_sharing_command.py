@@ -39,6 +39,17 @@ weight = 2
 """
 
 
+GROUPS = """
+server = [{ name = "pool", capacity = { cpu = 10, gpu = 10 } }]
+group = [{ name = "research" }, { name = "web", weight = 1 }]
+user = [
+  { name = "train", group = "research", demand = { gpu = 1 } },
+  { name = "crawl", group = "web", demand = { cpu = 1 } },
+  { name = "rank", group = "web", demand = { gpu = 1 } },
+]
+"""
+
+
 @pytest.fixture
 def cluster(tmp_path):
     path = tmp_path / "cluster.toml"
@@ -186,6 +197,51 @@ user = [
   { name = "y", demand = { memory = 1, vcores = 1 }%s },
 ]
 """
+
+
+def test_groups(tmp_path, capsys):
+    """DRF takes them, and says what each holds; who does not take them is left out by name, or refuses in a line."""
+    path, tasks, proof = tmp_path / "groups.toml", tmp_path / "tasks.csv", tmp_path / "proof.json"
+    path.write_text(GROUPS)
+    assert run(["share", str(path), "--json"]) == 0
+    captured = capsys.readouterr()
+    (answer,) = json.loads(captured.out)["mechanisms"].values()
+    assert answer["tasks_exact"] == {"train": "5", "crawl": "10", "rank": "5"}
+    assert answer["groups"] == [
+        {"group": "research", "weight": "1", "users": ["train"], "share": "1/2", "due": "1/2"},
+        {"group": "web", "weight": "1", "users": ["crawl", "rank"], "share": "1", "due": "1/2"},
+    ]
+    assert answer["properties"]["sharing_incentive"]["holds"] is True
+    assert "not defined with groups" in answer["properties"]["envy_freeness"]["witness"]["note"]
+    assert captured.err == f"{path}: group: left out c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm, which do not take it\n"
+    assert run(["share", str(path)]) == 0
+    assert "dominant share of each group" in capsys.readouterr().out
+    assert (
+        run(["share", str(path), "--mechanism", "drf", "--whole", "--lies", "1", "--plot", str(tmp_path / "p.png")])
+        == 0
+    )
+    assert "what groups hold" in capsys.readouterr().out
+    tasks.write_text("user,server,tasks\ntrain,pool,4\ncrawl,pool,10\nrank,pool,6\n")
+    assert run(["share", str(path), "--allocation", str(tasks)]) == 0
+    assert "research holds at most 0.4 of a resource, and its part by weight is 0.5" in capsys.readouterr().out
+    for options, place in (
+        (["--mechanism", "tsf"], "shares by tsf"),
+        (["--mechanism", "tsf", "--tolerance", "1e-3"], "--tolerance"),
+        (["--mechanism", "tsf", "--tolerance", "1e-3", "--check", str(tasks)], "--tolerance"),
+        (["--events", str(tasks)], "--events"),
+        (["--allocation", str(tasks), "--certificate", str(proof)], "--certificate with --allocation"),
+    ):
+        assert run(["share", str(path), *options]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        line = captured.err.splitlines()[-1]
+        assert line.startswith(f"{path}: {place}: expected users without group, got group research and 1 more")
+        assert not proof.exists()
+    assert run(["share", str(path), "--mechanism", "drf", "--certificate", str(proof)]) == 0
+    assert run(["check", str(proof), "--instance", str(path)]) == 0
+    other = tmp_path / "other.toml"
+    other.write_text(GROUPS.replace("weight = 1", "weight = 2"))
+    assert run(["check", str(proof), "--instance", str(other)]) == 1
 
 
 def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp_path, capsys):

@@ -14,6 +14,7 @@ FILES = (
     "assignments",
     "worst",
     "shares",
+    "groups",
     "rules",
     "regions",
     "sizes",

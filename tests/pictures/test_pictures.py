@@ -361,7 +361,7 @@ def test_notebooks_show_names_as_they_are(figures: list[Figure]) -> None:
     from theory.files.instances import parse_instance
     from theory.greedy.optimal import solve
     from theory.region.facets import region_facets
-    from theory.sharing.maxmin import drf
+    from theory.sharing.dominant import drf
 
     instance = parse_instance(hostile_instance(2), "hostile")
     with rc_context({"text.usetex": True, "text.parse_math": True, "lines.linewidth": 20.0}):

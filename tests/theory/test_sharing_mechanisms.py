@@ -21,8 +21,9 @@ from theory.sharing.checks import (
     is_ps_dsf,
     is_ps_dsf_tdm,
 )
+from theory.sharing.dominant import drf
 from theory.sharing.levels import task_units
-from theory.sharing.maxmin import drf, max_min_tasks
+from theory.sharing.maxmin import max_min_tasks
 from theory.sharing.mechanisms import MECHANISMS, is_certified
 from theory.sharing.model import Cluster, User, cluster, occupation
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds

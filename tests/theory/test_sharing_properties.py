@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 from bounds.results.instances.drawn import random_cluster
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation
-from theory.sharing.maxmin import c_drfh, drf, tsf
+from theory.sharing.dominant import drf
+from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import cluster
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm

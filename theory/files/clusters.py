@@ -12,7 +12,7 @@ from theory.errors import listed
 from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
 from theory.files.record import Expected, Placed, Range, Some, Tables, read_file
 from theory.files.written import document_of
-from theory.sharing.model import Cluster, Matrix, Row, ServerClass, User, eligibility
+from theory.sharing.model import Cluster, Group, Matrix, Row, ServerClass, User, eligibility
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +60,19 @@ class UserTable(Placed):
         "capacity of one server of a class as this user experiences it, where it differs",
     ] = None
     most_tasks: Annotated[_Amount | None, "the tasks that it wants, a cap; any number unless given"] = None
+    group: Annotated[
+        str | None,
+        Expected("the name of a group"),
+        "its group, in which its weight counts; one of its own unless given",
+    ] = None
+
+
+@dataclass(frozen=True)
+class GroupTable(Placed):
+    """A group of users, which shares the cluster with the other groups."""
+
+    name: Annotated[str, Expected("a name"), "of its own"]
+    weight: Annotated[_Amount, "by which shares of groups are compared"] = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,9 @@ class ClusterFile:
 
     server: Annotated[tuple[ServerTable, ...], Tables("at least one table [[server]]"), "classes of servers"]
     user: Annotated[tuple[UserTable, ...], Tables("at least one table [[user]]"), "who share them"]
+    group: Annotated[
+        tuple[GroupTable, ...] | None, Tables("at least one table [[group]]"), "groups of users; each shares as one"
+    ] = None
 
 
 def read_cluster(path: str | Path) -> Cluster:
@@ -84,13 +100,13 @@ def read_cluster(path: str | Path) -> Cluster:
 
 
 def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Cluster:
-    """Turn a document with ``server`` and ``user`` tables into a cluster; `source` names it in errors.
+    """Turn a document with tables ``server``, ``user`` and ``group`` into a cluster; `source` names it in errors.
 
     Raises
     ------
     InputError
-        Unknown or missing field, a number out of range, duplicate names, a server that no server table describes, a
-        user whom no server can serve, no users.
+        Unknown or missing field, a number out of range, duplicate names, a server or a group that no table
+        describes, a user whom no server can serve, no users, a group without users.
 
     Examples
     --------
@@ -108,7 +124,7 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     users = [_user(user, servers, places, resources) for user in file.user]
     refuse_doubles([user.name for user in users], [user.at for user in file.user])
     warn_if_alike(resources, source)
-    cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
+    cluster = Cluster(tuple(resources), tuple(servers), tuple(users), _groups(file))
     # shares are tasks divided by those that a user could run alone, which must not be 0
     for one, user, row in zip(file.user, users, eligibility(cluster), strict=True):
         if not row.any():
@@ -143,7 +159,25 @@ def _user(one: UserTable, servers: list[ServerClass], places: Mapping[str, int],
         # where the user says nothing of a resource, the capacity of the server holds
         pairs = zip(resources, server.capacity, strict=True)
         effective[name] = tuple(own.get(resource, c) for resource, c in pairs)
-    return User(one.name, _row(one.demand, resources), one.weight, allowed, effective, one.most_tasks)
+    return User(one.name, _row(one.demand, resources), one.weight, allowed, effective, one.most_tasks, one.group)
+
+
+def _groups(file: ClusterFile) -> tuple[Group, ...]:
+    """Return the groups of a file; those that no table describes, or no user is in, are refused."""
+    tables = file.group or ()
+    names = [group.name for group in tables]
+    refuse_doubles(names, [group.at for group in tables])
+    for user in file.user:
+        if user.group is not None and user.group not in names:
+            described = f"of this file ({listed(names)})" if names else "that a table [[group]] of this file describes"
+            user.at.fail("group", f"expected a group {described}, got {user.group!r}")
+        if user.group is None and user.name in names:
+            user.at.fail("name", f"expected a name that no group has, as this user is in none, got {user.name!r}")
+    taken = {user.group for user in file.user}
+    for group in tables:
+        if group.name not in taken:
+            group.at.fail("name", f"expected a group that users are in, got {group.name!r}")
+    return tuple(Group(group.name, group.weight) for group in tables)
 
 
 def _refuse_unknown(one: UserTable, place: str, amounts: Iterable[str], resources: Sequence[str]) -> None:
@@ -183,10 +217,12 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
             user.servers,
             {name: amounts(row) for name, row in user.effective.items()} or None,
             user.most_tasks,
+            user.group,
         )
         for user in cluster.users
     )
-    return document_of(ClusterFile(tuple(servers), tuple(users)))
+    groups = tuple(GroupTable(group.name, group.weight) for group in cluster.groups)
+    return document_of(ClusterFile(tuple(servers), tuple(users), groups or None))
 
 
 # ---- stored allocations ----------------------------------------------------------------------------------------------

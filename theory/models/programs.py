@@ -187,7 +187,7 @@ def ps_dsf_tdm(cluster: Cluster) -> cvxpy.Problem:
     from theory.sharing.model import Cluster
 
     Cluster.expected(cluster)
-    cluster.refuse_caps("PS-DSF")
+    cluster.refuse_caps_and_groups("PS-DSF")
     gamma = np.array([_floats(row) for row in cluster.monopoly])
     time = cp.Variable(gamma.shape, name="time", nonneg=True)
     tasks = cp.Variable(len(gamma), name="tasks")

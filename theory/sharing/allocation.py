@@ -100,8 +100,11 @@ class Allocation(Shown):
 
     @cached_property
     def shares(self) -> Row:
-        """Share of what it could run alone, by weight: x_n / (phi_n sum_i gamma_{n,i}), length N."""
-        rows = zip(self.totals, self.cluster.weights, self.cluster.monopoly, strict=True)
+        """Share of what it could run alone, by weight: x_n / (phi_n sum_i gamma_{n,i}), length N.
+
+        With groups phi_n is the user's part of the weight of its group.
+        """
+        rows = zip(self.totals, self.cluster.overall_weights, self.cluster.monopoly, strict=True)
         return tuple(x / (weight * total(row)) for x, weight, row in rows)
 
 
@@ -120,6 +123,8 @@ def jain_index(shares: Row) -> Fraction:
 def nash_welfare(allocation: Allocation) -> float:
     """Return the weighted geometric mean of x_n / sum_i gamma_{n,i}: what the fraction of a monopoly is worth.
 
+    With groups a user has its part of the weight of its group.
+
     Examples
     --------
     >>> from theory.sharing.model import cluster
@@ -127,7 +132,7 @@ def nash_welfare(allocation: Allocation) -> float:
     >>> nash_welfare(Allocation("drf", cluster([[4]], [[1], [1]]), ((one,), (one,))))
     0.25
     """
-    weights = allocation.cluster.weights
+    weights = allocation.cluster.overall_weights
     rows = zip(allocation.totals, allocation.cluster.monopoly, strict=True)
     shares = [x / total(row) for x, row in rows]
     if not all(shares):

@@ -109,6 +109,7 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
     >>> is_ps_dsf(figure1, [[3, 0], [3, 0], [0, 6]]), is_ps_dsf(figure1, [[2, 0], [2, 0], [2, 6]])
     (True, False)
     """
+    cluster.refuse_groups("PS-DSF")
     if not is_feasible_allocation(cluster, tasks):
         return False
     totals = [sum(row, Fraction(0)) for row in tasks]
@@ -150,6 +151,7 @@ def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
     >>> is_ps_dsf_tdm(cluster([[2, 1]], [[2, 0], [0, 1]]), [[Fraction(1, 2)], [Fraction(1, 2)]])
     True
     """
+    cluster.refuse_groups("PS-DSF")
     if not is_feasible_allocation(cluster, tasks, division="time"):
         return False
     totals = [sum(row, Fraction(0)) for row in tasks]

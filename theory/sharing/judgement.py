@@ -162,9 +162,10 @@ def judge_given(allocation: Allocation, tolerance: Fraction = Fraction(0)) -> Ju
     Notes
     -----
     What fails by how much: the sharing incentive by (u - x) / u where x are the tasks of a user and u those of the
-    uniform allocation; envy-freeness by (v - x) / v where v is what the user would run with the other's resources;
-    Pareto optimality by the sum over users of what they can gain without a loss to anybody, as parts of what each could
-    run alone; the fairness of a resource by (f - a) / f, amount a and fair amount f.
+    uniform allocation, or with groups x is the share of a group and u its part by weight; envy-freeness by (v - x) / v
+    where v is what the user would run with the other's resources; Pareto optimality by the sum over users of what they
+    can gain without a loss to anybody, as parts of what each could run alone; the fairness of a resource by (f - a) / f
+    of amount a and fair amount f.
 
     Examples
     --------
@@ -277,7 +278,7 @@ def gap_of(name: str, verdict: Verdict, cluster: Cluster) -> Fraction:
         alone = {user.name: total(row) for user, row in zip(cluster.users, cluster.monopoly, strict=True)}
         return total(rational(gain) / alone[user] for user, gain in witness["gains"].items())
     has, due = {
-        "sharing_incentive": ("tasks", "uniform"),
+        "sharing_incentive": ("share", "due") if "due" in witness else ("tasks", "uniform"),
         "envy_freeness": ("tasks", "with_the_other"),
         "bottleneck_fairness": ("amount", "fair_amount"),
         "single_resource_fairness": ("amount", "fair_amount"),
@@ -288,10 +289,10 @@ def gap_of(name: str, verdict: Verdict, cluster: Cluster) -> Fraction:
 def envious_users(allocation: Allocation) -> tuple[Envious, ...]:
     """Return who envies whom, the greatest gain relative to what the other holds first; none beyond `MAX_USERS`.
 
-    O(N^2 K R).
+    None with groups, where envy is not defined. O(N^2 K R).
     """
     users, totals = allocation.cluster.users, allocation.totals
-    if len(users) > MAX_USERS:
+    if len(users) > MAX_USERS or allocation.cluster.grouped:
         return ()
     pairs = [
         Envious(user.name, other.name, totals[n], value)

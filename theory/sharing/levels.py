@@ -150,7 +150,7 @@ def max_min_violation(
     >>> round(max_min_violation(pair, [[2, 0], [1, Fraction(1, 2)]], "tsf", prices).value, 6)
     0.333333
     """
-    cluster.refuse_caps("a tolerance")
+    cluster.refuse_caps_and_groups("a tolerance")
     shape = len(cluster.servers), len(cluster.resources)
     for stage_prices in prices:
         ok = stage_prices.shape == shape and np.isfinite(stage_prices).all() and stage_prices.min() >= 0

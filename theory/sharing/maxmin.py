@@ -1,4 +1,4 @@
-"""Mechanisms that are max-min fair in one number a user: DRF, C-DRFH, CDRF, TSF."""
+"""Mechanisms that are max-min fair in one number a user, by linear programs: C-DRFH, CDRF, TSF."""
 
 from __future__ import annotations
 
@@ -130,44 +130,6 @@ def load_program(
     return program, pairs
 
 
-def drf(cluster: Cluster) -> Allocation:
-    """Return weighted DRF on the servers pooled into one.
-
-    Placement constraints and the borders between servers are ignored: what DRF would give if they did not exist.
-
-    Notes
-    -----
-    Progressive filling: all rise at one weighted dominant share; who demands a resource that saturates stops, and so
-    does who has the tasks that it wants. At most R + N steps of O(N R). Source: PS-DSF paper, Definition 1, formulas
-    (2)-(4).
-
-    Examples
-    --------
-    >>> from theory.sharing.model import cluster
-    >>> [str(x) for x in drf(cluster([[9, 18]], [[1, 4], [3, 1]])).totals]
-    ['3', '2']
-    """
-    Cluster.expected(cluster)
-    pool = cluster.pooled()
-    share = {n: rows[0] for n, rows in enumerate(occupation(pool).shares) if rows[0] is not None}
-    speed = {n: pool.weights[n] / max(row) for n, row in share.items()}  # tasks at a weighted dominant share of 1
-    cap = {n: pool.users[n].most_tasks for n in share}
-    tasks = [Fraction(0)] * len(pool.users)
-    free = [Fraction(1)] * len(pool.resources)
-    rising = set(share)
-    while rising:
-        rate = [total(speed[n] * share[n][r] for n in rising) for r in range(len(free))]
-        ends = [f / v for f, v in zip(free, rate, strict=True) if v]
-        ends += [(most - tasks[n]) / speed[n] for n in rising if (most := cap[n]) is not None]
-        height = min(ends)
-        for n in rising:
-            tasks[n] += height * speed[n]
-        free = [f - height * v for f, v in zip(free, rate, strict=True)]
-        saturated = [r for r, v in enumerate(rate) if v and not free[r]]
-        rising = {n for n in rising if tasks[n] != cap[n] and not any(share[n][r] for r in saturated)}
-    return Allocation("drf", pool, tuple((x,) for x in tasks))
-
-
 def c_drfh(cluster: Cluster) -> Allocation:
     """Return C-DRFH: max-min fair in x_n / phi_n times the global dominant share of a task.
 
@@ -204,7 +166,7 @@ def cdrf(cluster: Cluster) -> Allocation:
     reading of "monopolising the whole cluster". It has no caps, so InputError for a cluster with them.
     """
     Cluster.expected(cluster)
-    cluster.refuse_caps("shares by cdrf")
+    cluster.refuse_caps_and_groups("shares by cdrf")
     return max_min(cluster, CDRF)
 
 
@@ -215,6 +177,7 @@ def max_min(cluster: Cluster, rule: LevelRule) -> Allocation:
     with the ``violation`` that was reached (`theory.sharing.numeric_levels.numeric_max_min`), where no user has a cap.
     """
     Cluster.expected(cluster)
+    cluster.refuse_groups(f"shares by {rule.name}")
     if eligibility(cluster).sum() > EXACT_PAIRS:
         return numeric_max_min(cluster, rule, LEAST_TOLERANCE)
     tasks, stages = max_min_tasks(occupation(cluster), rule.units(cluster))

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_max_min, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.dominant import drf
+from theory.sharing.group_checks import is_hierarchical_drf
 from theory.sharing.levels import C_DRFH, CDRF, TSF, LevelRule, max_min_violation
-from theory.sharing.maxmin import drf, max_min
+from theory.sharing.maxmin import max_min
 from theory.sharing.model import Cluster
 from theory.sharing.numeric_levels import LEAST_TOLERANCE, MOST_PAIRS, numeric_max_min, refuse_too_many_pairs
 from theory.sharing.per_server import LEAST_VIOLATION, numeric_ps_dsf, ps_dsf, ps_dsf_tdm
@@ -75,10 +77,12 @@ class Mechanism:
         Most pairs of user and server class that it divides; any number where left out.
     takes_caps : bool
         Whether it is defined for users that want no more than a number of tasks (``most_tasks``).
+    takes_groups : bool
+        Whether it is defined for groups of users with weights.
     has_certificate : bool
         Whether ``packproof check`` knows the mechanism.
     properties : frozenset of str
-        Those of `theory.sharing.PROPERTIES` that its allocations have on every cluster.
+        Those of `theory.sharing.PROPERTIES` that its allocations have on every cluster without groups.
     """
 
     name: str
@@ -91,11 +95,12 @@ class Mechanism:
     numeric: Numeric | None = None
     most_pairs: int | None = None
     takes_caps: bool = False
+    takes_groups: bool = False
     has_certificate: bool = False
     properties: frozenset[str] = frozenset()
 
     def __call__(self, cluster: Cluster) -> Allocation:
-        """Divide a cluster; InputError for one that is too large, or has caps that it does not take."""
+        """Divide a cluster; InputError for one that is too large, or has caps or groups that it does not take."""
         self.refuse_unsuited(cluster)
         return self.allocate(cluster)
 
@@ -104,9 +109,12 @@ class Mechanism:
         return ignored_as_one(cluster) if self.pools_servers else ()
 
     def refuse_unsuited(self, cluster: Cluster, file: str = "") -> None:
-        """Refuse, by an InputError that names the file, caps that it does not take, and too many pairs."""
+        """Refuse, by an InputError that names the file, groups and caps that it does not take, and too many pairs."""
+        what = f"{file}: shares by {self.name}" if file else f"shares by {self.name}"
+        if not self.takes_groups:
+            cluster.refuse_groups(what)
         if not self.takes_caps:
-            cluster.refuse_caps(f"{file}: shares by {self.name}" if file else f"shares by {self.name}")
+            cluster.refuse_caps(what)
         if self.most_pairs is not None:
             refuse_too_many_pairs(cluster, self.name, self.most_pairs)
 
@@ -178,14 +186,18 @@ PER_SERVER = frozenset({"sharing_incentive", "envy_freeness", "bottleneck_fairne
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.name: mechanism
     for mechanism in (
-        # the whole cluster is one server of DRF, and on one server PS-DSF is DRF, so Theorem 1 decides it
+        # the whole cluster is one server of DRF, and on one server PS-DSF is DRF, so Theorem 1 decides it; of groups,
+        # all stops of their users do
         Mechanism(
             "drf",
             drf,
-            lambda allocation: is_ps_dsf(allocation.cluster, allocation.tasks),
+            lambda allocation: (is_hierarchical_drf if allocation.cluster.grouped else is_ps_dsf)(
+                allocation.cluster, allocation.tasks
+            ),
             "the conditions of Theorem 1 on one server",
             pools_servers=True,
             takes_caps=True,
+            takes_groups=True,
             has_certificate=True,
             properties=PER_SERVER | PARETO,
         ),
@@ -205,8 +217,8 @@ MECHANISMS: dict[str, Mechanism] = {
 def is_certified(allocation: Allocation, mechanism: Mechanism | None = None) -> bool:
     """Decide whether an allocation is what its mechanism defines; False for an allocation that is not exact.
 
-    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
-    max-min fair in one number by the prices they carry.
+    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), or for groups by the stops of
+    their users, the mechanisms that are max-min fair in one number by the prices they carry.
 
     Parameters
     ----------

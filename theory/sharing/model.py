@@ -40,6 +40,21 @@ class ServerClass:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of users, which shares a cluster with the other groups.
+
+    Attributes
+    ----------
+    name : str
+    weight : Fraction
+        W_g > 0.
+    """
+
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
 class User:
     """A user who wants to run as many tasks as possible, all of them equal.
 
@@ -49,13 +64,15 @@ class User:
     demand : tuple of Fraction, length R
         Of one task; at least one is positive.
     weight : Fraction
-        phi_n > 0.
+        phi_n > 0; among the users of its group, where it is in one.
     servers : tuple of str, optional
         Names of the classes its tasks may run on; None for all.
     effective : mapping of str to tuple of Fraction, shape (R,)
         Capacity of one server as this user experiences it, where it differs (co-processors, channel quality).
     most_tasks : Fraction, optional
         Cap on its demand: the tasks that it wants to run, on all servers together; any number where left out.
+    group : str, optional
+        Name of its group; a user without one is a group of its own, of its own weight.
     """
 
     name: str
@@ -64,6 +81,7 @@ class User:
     servers: tuple[str, ...] | None = None
     effective: Mapping[str, Row] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     most_tasks: Fraction | None = None
+    group: str | None = None
 
     def wanted(self, tasks: Fraction) -> Fraction:
         """Return the part of a number of tasks that this user wants: at most its cap."""
@@ -83,6 +101,8 @@ class Cluster(Shown):
     resources : tuple of str, length R
     servers : tuple of ServerClass, length K
     users : tuple of User, length N
+    groups : tuple of Group
+        Those that users name; empty where every user shares for itself.
 
     Notes
     -----
@@ -100,6 +120,7 @@ class Cluster(Shown):
     resources: tuple[str, ...]
     servers: tuple[ServerClass, ...]
     users: tuple[User, ...]
+    groups: tuple[Group, ...] = ()
 
     @staticmethod
     def expected(value: object) -> None:
@@ -110,6 +131,39 @@ class Cluster(Shown):
     def weights(self) -> Row:
         """Weights phi_n, length N."""
         return tuple(user.weight for user in self.users)
+
+    @cached_property
+    def grouped(self) -> tuple[str, ...]:
+        """Names of the groups that users are in; empty where every user shares for itself."""
+        return tuple(dict.fromkeys(user.group for user in self.users if user.group is not None))
+
+    @cached_property
+    def members(self) -> tuple[tuple[Group, tuple[int, ...]], ...]:
+        """The groups that share, each with the places of its users; a user without a group is one of its own.
+
+        A group without users is left out.
+        """
+        declared = {group.name: group for group in self.groups}
+        places: dict[tuple[bool, str], list[int]] = {}
+        for n, user in enumerate(self.users):
+            name = user.name if user.group is None else user.group
+            if user.group is not None and name not in declared:
+                raise InputError(f"user {quoted(user.name)}: expected a group of the cluster, got {quoted(name)}")
+            places.setdefault((user.group is None, name), []).append(n)
+        return tuple(
+            (Group(name, self.users[users[0]].weight) if is_alone else declared[name], tuple(users))
+            for (is_alone, name), users in places.items()
+        )
+
+    @cached_property
+    def overall_weights(self) -> Row:
+        """Weights of the users among all, length N: a user of a group has its part, by weight, of that of the group."""
+        weights = list(self.weights)
+        for group, users in self.members:
+            within = total(self.users[n].weight for n in users)
+            for n in users:
+                weights[n] = group.weight * self.users[n].weight / within
+        return tuple(weights)
 
     @cached_property
     def capacity(self) -> Matrix:
@@ -129,6 +183,17 @@ class Cluster(Shown):
                 f"{what}: expected users without most_tasks, got most_tasks of {quoted(self.capped[0])}{more}"
                 " (drf, c-drfh and tsf take it, as exact shares)"
             )
+
+    def refuse_groups(self, what: str, why: str = "drf takes them, as exact shares") -> None:
+        """Refuse, by an InputError, a cluster whose users are in groups, for what is not defined there."""
+        if self.grouped:
+            more = f" and {len(self.grouped) - 1:,} more" if len(self.grouped) > 1 else ""
+            raise InputError(f"{what}: expected users without group, got group {quoted(self.grouped[0])}{more} ({why})")
+
+    def refuse_caps_and_groups(self, what: str) -> None:
+        """Refuse, by an InputError, caps and groups, for what is defined with neither."""
+        self.refuse_groups(what)
+        self.refuse_caps(what)
 
     def use(self, n: int, i: int) -> Row:
         """Return what one task of user `n` takes of each resource of class `i`, shape (R,).
@@ -175,8 +240,8 @@ class Cluster(Shown):
             return self
         # effective capacities belong to single servers, so the pooled users have none
         capacity = tuple(total(column) for column in zip(*self.capacity, strict=True))
-        users = tuple(User(user.name, user.demand, user.weight, most_tasks=user.most_tasks) for user in self.users)
-        return Cluster(self.resources, (ServerClass("pool", capacity),), users)
+        users = tuple(replace(user, servers=None, effective=MappingProxyType({})) for user in self.users)
+        return Cluster(self.resources, (ServerClass("pool", capacity),), users, self.groups)
 
 
 def _tasks_alone(user: User, server: ServerClass) -> Fraction:
@@ -264,6 +329,8 @@ def cluster(
     eligible: Sequence[Sequence[bool]] | None = None,
     counts: Sequence[int] | None = None,
     most_tasks: Sequence[Number | None] | None = None,
+    groups: Sequence[str | None] | None = None,
+    group_weights: Mapping[str, Number] | None = None,
 ) -> Cluster:
     """Make a cluster from arrays; servers are named ``s1``, ``s2``, ..., users ``u1``, ..., resources ``r1``, ...
 
@@ -278,6 +345,10 @@ def cluster(
     counts : shape (K,), optional
     most_tasks : shape (N,), optional
         Caps on demand, None for a user without one; none where left out.
+    groups : shape (N,), optional
+        Name of the group of each user, None for a user without one; none where left out.
+    group_weights : mapping of str, optional
+        Weights of groups by name; 1 where left out.
 
     Examples
     --------
@@ -298,7 +369,12 @@ def cluster(
             if eligible is None or all(eligible[n])
             else tuple(name for name, may in zip(names, eligible[n], strict=True) if may),
             most_tasks=None if most is None else rational(most),
+            group=None if groups is None else groups[n],
         )
         for n, (demand, most) in enumerate(zip(demands, most_tasks or [None] * len(demands), strict=True))
     )
-    return Cluster(tuple(f"r{r + 1}" for r in range(len(capacities[0]))), servers, users)
+    named = dict.fromkeys(name for name in groups or () if name is not None)
+    if unknown := [name for name in group_weights or () if name not in named]:
+        raise InputError("group_weights", f"expected names of groups that users are in, got {quoted(unknown[0])}")
+    weighted = tuple(Group(name, rational((group_weights or {}).get(name, 1))) for name in named)
+    return Cluster(tuple(f"r{r + 1}" for r in range(len(capacities[0]))), servers, users, weighted)

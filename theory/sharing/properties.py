@@ -9,6 +9,7 @@ from typing import Any
 
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, Stage
+from theory.sharing.groups import group_shares
 from theory.sharing.maxmin import load_program, max_min_tasks, unscaled
 from theory.sharing.model import Cluster, Matrix, Occupation, occupation
 
@@ -34,8 +35,14 @@ def sharing_incentive(allocation: Allocation) -> Verdict:
 
     User n owns phi_n / sum phi of every server: x_n >= phi_n / sum_m phi_m * sum_i gamma_{n,i}, or the tasks that it
     wants where these are fewer. The witness is the user furthest below. O(N K).
+
+    With groups it is decided of groups: each holds at least the part of a resource, of all servers together, that its
+    weight is of those of all groups, or all its users have the tasks that they want. The witness is the group furthest
+    below. O(N K R).
     """
     cluster = allocation.cluster
+    if cluster.grouped:
+        return _incentive_of_groups(allocation)
     weights = total(cluster.weights)
     rows = zip(cluster.users, cluster.monopoly, strict=True)
     uniform = [user.wanted(user.weight / weights * total(row)) for user, row in rows]
@@ -45,6 +52,14 @@ def sharing_incentive(allocation: Allocation) -> Verdict:
     return Verdict(
         False, {"user": cluster.users[n].name, "tasks": text(allocation.totals[n]), "uniform": text(uniform[n])}
     )
+
+
+def _incentive_of_groups(allocation: Allocation) -> Verdict:
+    below = [one for one in group_shares(allocation) if one.share < one.due and not one.is_satisfied]
+    if not below:
+        return Verdict(True)
+    worst = min(below, key=lambda one: one.share / one.due)
+    return Verdict(False, {"group": worst.group, "share": text(worst.share), "due": text(worst.due)})
 
 
 def _furthest_below(allocation: Allocation, goals: Sequence[Fraction]) -> int | None:
@@ -71,8 +86,10 @@ def envy(allocation: Allocation, n: int, m: int) -> Fraction:
 def worst_envy(allocation: Allocation) -> tuple[int, int, Fraction] | None:
     """Return the user that envies most, whom, and the tasks it could run with what that one holds; None without envy.
 
-    Envy is measured relative to a user's own tasks. O(N^2 K R).
+    Envy is measured relative to a user's own tasks. O(N^2 K R). InputError for groups: weights of users of different
+    groups do not compare.
     """
+    allocation.cluster.refuse_groups("envy of users")
     worst: tuple[int, int, Fraction] | None = None
     totals = allocation.totals
     for n, x in enumerate(totals):
@@ -190,6 +207,7 @@ def single_resource_fairness(allocation: Allocation) -> Verdict:
 
 def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
     cluster = allocation.cluster
+    cluster.refuse_groups("the fairness of a resource")
     # the weighted amount of r is x_n d_{n,r} / phi_n, so it is max-min fair in x_n for the unit phi_n / d_{n,r}
     table = occupation(cluster, allocation.division)
     fair, _ = max_min_tasks(table, [user.weight / user.demand[r] for user in cluster.users])
@@ -213,7 +231,7 @@ def decide(allocation: Allocation) -> dict[str, Verdict]:
     """Decide the five properties of an allocation; strategy-proofness belongs to the mechanism (`search_lies`).
 
     An allocation that is not exact leaves them undecided, and so do clusters of more than `MAX_PAIRS` pairs of user and
-    class (the linear programs) or `MAX_USERS` users (envy).
+    class (the linear programs) or `MAX_USERS` users (envy). With groups two are decided: see `WITH_GROUPS`.
 
     Examples
     --------
@@ -229,7 +247,10 @@ def decide(allocation: Allocation) -> dict[str, Verdict]:
     verdicts = {}
     for name, decision in PROPERTIES.items():
         # envy compares all pairs of users in rationals; the others but sharing incentive solve exact linear programs
-        if users > MAX_USERS and decision is envy_freeness:
+        if allocation.cluster.grouped and name not in WITH_GROUPS:
+            reason = {"note": "not defined with groups: users of different groups do not compare"}
+            verdicts[name] = Verdict(None, reason)
+        elif users > MAX_USERS and decision is envy_freeness:
             verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_USERS} users"})
         elif users * servers > MAX_PAIRS and decision not in {sharing_incentive, envy_freeness}:
             verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_PAIRS} pairs of user and server class"})
@@ -240,6 +261,9 @@ def decide(allocation: Allocation) -> dict[str, Verdict]:
 
 MAX_PAIRS, MAX_USERS = 10_000, 500
 """Limits of `decide`."""
+
+WITH_GROUPS = frozenset({"sharing_incentive", "pareto_optimality"})
+"""The properties that are defined where users are in groups; the first is then one of groups."""
 
 
 PROPERTIES = {

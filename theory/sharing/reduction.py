@@ -91,7 +91,7 @@ def reduce(cluster: Cluster) -> Reduced:
     >>> reduced.user, reduced.server
     (((0, Fraction(3, 2)), (0, Fraction(1, 2))), ((0, Fraction(1, 3)), (0, Fraction(2, 3))))
     """
-    cluster.refuse_caps("numeric shares and PS-DSF")
+    cluster.refuse_caps_and_groups("numeric shares and PS-DSF")
     unit = Fraction(1)
     totals = [total(column) for column in zip(*cluster.capacity, strict=True)]
     units = [unit / value if value else Fraction(0) for value in totals]  # each resource as a part of its total

@@ -88,7 +88,7 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     >>> round(short.value, 9), short.user, short.server
     (0.090909091, 'u3', 's1')
     """
-    cluster.refuse_caps("PS-DSF")
+    cluster.refuse_caps_and_groups("PS-DSF")
     may = eligibility(cluster)
     tasks_by_user = placed(cluster, tasks, may)
     if isinstance(tasks_by_user, Violation):

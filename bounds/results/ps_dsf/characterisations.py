@@ -19,7 +19,7 @@ from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.maxmin import drf
+from theory.sharing.dominant import drf
 from theory.sharing.model import Cluster, cluster, occupation
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 from theory.sharing.rounds import start
