@@ -69,7 +69,7 @@ def nature_of(found: Property) -> str:
     return ""
 
 
-NAMES = {"user", "envies", "resource"}
+NAMES = {"user", "envies", "resource", "group"}
 """What a witness calls by a name of the file."""
 
 
