@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 from bounds.claims import PAPERS, Claim, Compared
 from bounds.results import claims as listed
+from bounds.results.names import spelled
 from theory.errors import InputError
 from theory.numbers import text
 
@@ -58,9 +59,10 @@ class OfPaper:
         self._paper = paper
 
     def __getattr__(self, name: str) -> Claim:
-        """Return a claim."""
+        """Return a claim; the kind of statement has either spelling (`bounds.results.names`)."""
+        wanted = _identifier(spelled(name.replace("_", "-", 1)))
         for claim in listed(paper=self._paper):
-            if _identifier(claim.id.partition("/")[2]) == name:
+            if _identifier(spelled(claim.id.partition("/")[2])) == wanted:
                 return claim
         raise AttributeError(f"no claim {name!r} of {self._paper}: `packproof verify --list {self._paper}` lists them")
 

@@ -45,10 +45,10 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([*SIMULATE, "--until", "soon"], "--until: expected a number, got 'soon'"),
         ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
         ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
-        (["verify", "fig-3"], f"CLAIM: {A_CLAIM}, got 'fig-3'; did you mean figure-3"),
+        (["verify", "figur-3"], f"CLAIM: {A_CLAIM}, got 'figur-3'; did you mean figure-3?"),
         (
-            ["verify", "autoscaling/theorem-3.7"],
-            f"CLAIM: {A_CLAIM}, got 'autoscaling/theorem-3.7'; did you mean autoscaling/thm-3.7?",
+            ["verify", "autoscaling/teorem-3.7"],
+            f"CLAIM: {A_CLAIM}, got 'autoscaling/teorem-3.7'; did you mean autoscaling/thm-3.7?",
         ),
         (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
         (SIMULATE, "--until: missing, expected --until T: a number"),
