@@ -138,7 +138,7 @@ def _checked(options: Checking) -> list[Checked]:
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
             if not options.as_json:
-                report.print(as_checked(checked))
+                report.print(as_checked(checked, options.level))
     # checks end in any order; the answer has the order of the papers
     outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
     if options.as_json:
@@ -176,7 +176,8 @@ def ask_claim(options: Asking) -> None:
 
     chosen = options.identities
     if len(chosen) != 1:
-        raise InputError("--with", f"expected one claim, got {len(chosen)}")
+        some = ", ".join(chosen[:4]) + ", ..." * (len(chosen) > 4)
+        raise InputError("--with", f"expected one claim, got {len(chosen)}: {some}")
     (claim,) = claims(chosen)
     answer = asked(claim, *ask(claim, options.given or []))
     show(answer, as_json=options.as_json)
