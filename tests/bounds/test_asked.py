@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import get_args, get_type_hints
 
 import jsonschema
+import numpy as np
 import pytest
 
 import packproof
@@ -17,6 +18,7 @@ from bounds.claims import PAPERS, Checked, Claim, Level, Outcome, in_words
 from bounds.cli import run
 from bounds.results import claims
 from bounds.results.asked import _read, ask
+from bounds.results.instances.drawn import random_instance
 from bounds.views.claims import as_checked
 from theory.errors import ArgumentError, InputError
 
@@ -190,3 +192,16 @@ def test_help_shows_the_statement_and_the_parameters_of_each_claim() -> None:
         assert list(shown) == list(expected), claim.id
         assert all((value or "()").startswith(shown[name]) for name, value in expected.items()), claim.id
     assert str(Claim.__doc__).startswith("A claim of a paper")
+
+
+@pytest.mark.parametrize("instances", [20, 60])
+def test_margins_of_0_are_explained_where_nothing_is_to_be_served(instances: int) -> None:
+    """Of the instances of Theorem 3.7 those without workload are counted, drawn again here; no margin moves."""
+    generator = np.random.default_rng(37)
+    drawn = [random_instance(generator, pools=1) for _ in range(instances)]
+    idle = sum(not any(instance.workload) for instance in drawn)
+    computed = packproof.claims.autoscaling.thm_3_7(instances=instances).computed
+    margins, *said = computed.partition(" (all margins are 0 on the ")
+    assert margins.startswith(f"{instances} instances, least ratio 0.8000, least margins ")
+    assert bool(idle) is margins.endswith("1/2 0") is bool(said[1])
+    assert not idle or said[1] == f"{idle} without workload, which have no ratio)"
