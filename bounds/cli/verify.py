@@ -128,12 +128,16 @@ def check(options: Checking) -> None:
 def _checked(options: Checking) -> list[Checked]:
     """Check claims, and show each as it is checked; with --json all of them at the end."""
     from bounds.results import verify_all
+    from bounds.results.recorded import about, recorded_seconds
     from bounds.views.claims import as_checked, ending, summary, verified
     from bounds.views.shown import written
 
     chosen, outcomes = options.identities, list[Checked]()
     begin = time.perf_counter()
+    seconds = recorded_seconds()
     with progress() as report:
+        if chosen:
+            report(about(chosen, options.level, seconds))
         for number, checked in enumerate(verify_all(chosen, options.level, engine=options.engine), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
@@ -172,6 +176,7 @@ def ask_claim(options: Asking) -> None:
     """Ask one claim about a reader's numbers; status 1 where what is printed does not come out."""
     from bounds.results import claims
     from bounds.results.asked import ask
+    from bounds.results.recorded import about, recorded_seconds
     from bounds.views.claims import asked
 
     chosen = options.identities
@@ -179,7 +184,10 @@ def ask_claim(options: Asking) -> None:
         some = ", ".join(chosen[:4]) + ", ..." * (len(chosen) > 4)
         raise InputError("--with", f"expected one claim, got {len(chosen)}: {some}")
     (claim,) = claims(chosen)
-    answer = asked(claim, *ask(claim, options.given or []))
+    with progress() as report:
+        report(f"{about(chosen, Level.quick, recorded_seconds())} (recorded with the defaults)")
+        found = ask(claim, options.given or [])
+    answer = asked(claim, *found)
     show(answer, as_json=options.as_json)
     if answer.holds is False:
         raise typer.Exit(1)
