@@ -114,6 +114,25 @@ def test_known_kinds_where_priors_are_needed_name_the_file(capsys: pytest.Captur
     ).startswith(f"{large}: kind:")
 
 
+NO_MEANING = {
+    f"attack {RULE} --items 5": "--kind assignment (the default; did you mean --kind items?)",
+    f"attack {RULE} --bins 5": "--kind assignment (the default; did you mean --kind items or --kind sharing?)",
+    f"attack {RULE} --kind assignment --items 5": "--kind assignment",
+    f"attack {RULE} --kind sharing --items 5": "--kind sharing",
+    f"solve {FOUR} --epsilon 0.1": "--oracle exact, which finds the best configuration "
+    "(the default; did you mean --oracle fptas?)",
+    f"solve {FOUR} --oracle exact --epsilon 0.1": "--oracle exact, which finds the best configuration",
+    "verify thm-3.7 --list --level full": "--list, which checks nothing",
+}
+"""Commands with an option without meaning, and what is said of their mode, and of the mode that was meant."""
+
+
+@pytest.mark.parametrize("command", NO_MEANING)
+def test_a_mode_that_was_not_typed_is_called_the_default(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    option = command.split()[-2]
+    assert refused(command.split(), capsys) == f"{option}: has no meaning with {NO_MEANING[command]}"
+
+
 @pytest.mark.parametrize(
     ("horizons", "said"),
     [
