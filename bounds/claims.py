@@ -12,11 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from theory.doors import PACKAGE
 from theory.errors import ContractError, InputError
+from theory.numbers import text
 from theory.shown import Shown
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
@@ -106,6 +109,10 @@ class Compared(NamedTuple):
     holds: bool | None  # None if nothing was checked, for the reason in `computed`
 
 
+WIDTH = 88
+"""Letters on a line of what ``help(claim)`` shows."""
+
+
 @dataclass(frozen=True, repr=False)
 class Claim(Shown):
     """A claim of a paper, with the outcome on record.
@@ -159,6 +166,21 @@ class Claim(Shown):
     proof: str
     check: Check
 
+    def __post_init__(self) -> None:
+        """Give ``help(claim)`` what the claim says, and its parameters."""
+        object.__setattr__(self, "__doc__", self._about())
+
+    def _about(self) -> str:
+        """Return the claim as the docstring of a function of its parameters."""
+        lines = [f"{self.title} ({self.id}: {self.source})."]
+        for paragraph in (self.statement, f"Printed: {self.printed}"):
+            lines += ["", *wrap(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)]
+        if self.parameters:
+            words, kinds = in_words(self.parameters), self.check.__annotations__
+            lines += ["", "Parameters", "----------"]
+            lines += [f"{name} : {kinds.get(name, 'any')}, default {value or '()'}" for name, value in words.items()]
+        return "\n".join(lines)
+
     @property
     def holds(self) -> bool | None:
         """Whether what is printed is on record as coming out."""
@@ -169,6 +191,11 @@ class Claim(Shown):
         """The parameters that a reader may choose, with their defaults."""
         code = self.check.__code__
         return dict(zip(code.co_varnames[: code.co_argcount], self.check.__defaults__ or (), strict=True))
+
+    def parameters_at(self, level: Level) -> dict[str, Any]:
+        """Return the parameters that a reader may choose, with the values that a level gives them."""
+        sizes = self.sizes.get(level, {})
+        return {name: sizes.get(name, default) for name, default in self.parameters.items()}
 
     def __call__(self, **chosen: Any) -> Compared:
         """Compute what is printed for parameters that a reader chose; the others have their defaults.
@@ -290,6 +317,21 @@ def numbers_of(source: str) -> tuple[str, ...]:
         numbers = re.split(", | and ", listed) if word in _PLURALS else [re.split(", | and ", listed)[0]]
         statements += [f"{_PLURALS.get(word, word)} {_PART.sub('', number)}" for number in numbers]
     return tuple(dict.fromkeys(statements))
+
+
+def in_words(parameters: Arguments) -> dict[str, str]:
+    """Return parameters as ``--with`` takes them.
+
+    Examples
+    --------
+    >>> in_words({"instances": 20, "sizes": (1, 2), "exact": True})
+    {'instances': '20', 'sizes': '1,2', 'exact': 'true'}
+    """
+    return {name: ",".join(map(_word, v)) if isinstance(v, tuple) else _word(v) for name, v in parameters.items()}
+
+
+def _word(value: Any) -> str:
+    return text(value) if isinstance(value, Fraction) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 REGISTRY: dict[str, Claim] = {}

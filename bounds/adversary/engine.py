@@ -133,6 +133,8 @@ class Found(Shown, Generic[Case]):
         Evaluations and value at each improvement.
     complete : bool
         Whether the search ended by itself: at its target, or after as many evaluations as it was allowed.
+    shrinking : int
+        How many of the evaluations were in shrinking the worst instance, which the limit of a search leaves out.
     """
 
     case: Case
@@ -140,6 +142,7 @@ class Found(Shown, Generic[Case]):
     evaluations: int
     history: tuple[tuple[int, Value], ...]
     complete: bool
+    shrinking: int = 0
 
 
 def attack(
@@ -236,10 +239,12 @@ def attack(
         complete = False
     best = _worst_of(climbs)
     best.watch = watched
+    searched = sum(climb.count for climb in climbs)
     if shrink:
         best.shrink(shared)
     case, judged = best.best()
-    return Found(case, judged, sum(climb.count for climb in climbs), tuple(best.history), complete)
+    total = sum(climb.count for climb in climbs)
+    return Found(case, judged, total, tuple(best.history), complete, total - searched)
 
 
 @dataclass

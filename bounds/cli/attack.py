@@ -205,7 +205,7 @@ def _search(options: OfRules, sizes: Sizes) -> None:
     from bounds.adversary.documents import case_document
     from bounds.adversary.games import search_rule
     from bounds.certificates.attack import attack_certificate
-    from bounds.views.attack import Attacked, attack_answer
+    from bounds.views.attack import Attacked, attack_answer, shares_of_evaluations
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.files.instances import write_tables
 
@@ -219,15 +219,15 @@ def _search(options: OfRules, sizes: Sizes) -> None:
         worst = search_rule(options.rule, named, sizes, report=report, warn=_warn, **how)
     kind = named or Kind.assignment.value
     answer = attack_answer(Attacked(options.rule, kind, worst, time.perf_counter() - started))
-    again = []
+    notes = shares_of_evaluations(worst)
     if options.out is not None:
         write_tables(options.out, case_document(worst.case))
         by = f" --measure {sizes.measure}" if sizes.measure != "fair" else ""
         file = f"--from {options.out} --evaluations 1"
-        again = [f"It is judged again by: packproof attack {options.rule} --kind {kind}{by} {file}"]
+        notes += [f"It is judged again by: packproof attack {options.rule} --kind {kind}{by} {file}"]
     if options.certificate is not None:
         write_certificate(options.certificate, attack_certificate(worst.case, worst.judged))
-    show(answer, notes=again, as_json=options.as_json)
+    show(answer, notes=notes, as_json=options.as_json)
 
 
 def of_policies(options: OfPolicies) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from bounds.cli.app import app, completed_by, show
 from bounds.cli.options import JsonFlag, announcing
+from bounds.exports.kinds import formats_in_words, kinds_in_words
 from theory.errors import ArgumentError, InputError
 from theory.files.answer import print_answer
 
@@ -100,10 +101,12 @@ def _is_about(document: dict[str, Any], path: Path) -> bool:
 
 
 @app.command(
+    help="Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified."
+    f"\n\n{kinds_in_words()}",
     examples=(
         "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format lp",
         "packproof export proof.json --format smtlib --out proof.smt2",
-    )
+    ),
 )
 def export(
     certificate: CertificatePath,
@@ -112,8 +115,8 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="smtlib (z3, cvc5), lp (GLPK) or lrs (lrs, cdd).",
-            autocompletion=completed_by("bounds.exports.formats:FORMATS"),
+            help=f"{formats_in_words()}.",
+            autocompletion=completed_by("bounds.exports.kinds:FORMATS"),
         ),
     ],
     out: Annotated[
@@ -127,11 +130,7 @@ def export(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified.
-
-    smtlib takes certificates of assignments, regions and throughput; lrs those of regions with facets; all others take
-    every kind, of allocations those by c-drfh, cdrf and tsf.
-    """
+    """Write what a certificate states for a tool of others, to a file, a folder or standard output."""
     from bounds import checker
     from bounds.exports import export as export_document
     from bounds.views.exports import export_answer

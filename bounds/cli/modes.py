@@ -8,7 +8,7 @@ and that is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, cleandoc
 from types import SimpleNamespace
@@ -48,7 +48,7 @@ def command_of(
 
     def command(context: typer.Context, **values: Any) -> None:
         mode = choose(SimpleNamespace(**values))
-        _refuse_unfit(context, mode, values)
+        _refuse_unfit(context, mode, values, list(runs))
         runs[mode](mode(**{field.name: values[field.name] for field in fields(mode)}))  # type: ignore[arg-type]
 
     fields_of_modes = _parameters(list(runs))
@@ -83,8 +83,7 @@ def _left_out(modes: list[type[Any]], parameters: list[Parameter]) -> str:
         taken = {field.name for field in fields(mode)} | choosing
         options = [_option(parameter) for parameter in parameters if parameter.name not in taken]
         if options:
-            mode_name = re.split("[,:]", mode.beside)[0]
-            lines.append(f"\n\nWith {mode_name} there is no {', '.join(options)}.")
+            lines.append(f"\n\nWith {_name_of_mode(mode)} there is no {', '.join(options)}.")
     return "".join(lines)
 
 
@@ -95,13 +94,43 @@ def _option(parameter: Parameter) -> str:
     return str(info.default if isinstance(info, OptionInfo) else info.metavar)
 
 
-def _refuse_unfit(context: typer.Context, mode: type[Mode], values: Mapping[str, Any]) -> None:
+def _refuse_unfit(
+    context: typer.Context, mode: type[Mode], values: Mapping[str, Any], modes: Sequence[type[Mode]]
+) -> None:
     """Refuse what is given and means nothing to a mode, and what the mode needs and is not given."""
     needed = {field.name: field.default is MISSING for field in fields(mode)}  # type: ignore[arg-type]
     for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        on_the_line = source is not None and source.name == "COMMANDLINE"
-        if on_the_line and parameter.name not in needed:
-            raise InputError(name_of(parameter), f"has no meaning with {mode.beside}")
+        if parameter.name not in needed and _is_given(context, parameter):
+            hint = _other_than_default(context, mode, [other for other in modes if _takes(other, parameter.name)])
+            raise InputError(name_of(parameter), f"has no meaning with {mode.beside}{hint}")
         if needed.get(parameter.name or "") and values[parameter.name or ""] is None:
             raise missing(context.command, parameter, context.command_path)
+
+
+def _name_of_mode(mode: type[Mode]) -> str:
+    """Return what a mode is called, without the reason that may follow."""
+    return re.split("[,:]", mode.beside)[0]
+
+
+def _is_given(context: typer.Context, parameter: Any) -> bool:
+    """Return whether an argument or option stands on the command line."""
+    source = context.get_parameter_source(parameter.name or "")
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _takes(mode: type[Any], name: str | None) -> bool:
+    """Return whether a mode has a field of this name."""
+    return any(field.name == name for field in fields(mode))
+
+
+def _other_than_default(context: typer.Context, mode: type[Mode], suited: Sequence[type[Mode]]) -> str:
+    """Return the end of a refusal by a mode that an option chose by its default: which of its values would be suited.
+
+    Empty where the mode was chosen on the command line, or has no option that chooses it.
+    """
+    option = _name_of_mode(mode).split()[0]
+    choosing = [one for one in context.command.params if option in one.opts]
+    if not choosing or any(_is_given(context, one) for one in choosing):
+        return ""
+    values = [name for name in map(_name_of_mode, suited) if name.split()[0] == option]
+    return f" (the default; did you mean {' or '.join(values)}?)" if values else " (the default)"

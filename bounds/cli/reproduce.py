@@ -17,7 +17,11 @@ from theory.files.answer import print_answer
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="RESULT", help="PAPER/RESULT, a paper, or all (the default).", show_default=False),
+    typer.Argument(
+        metavar="RESULT",
+        help="PAPER/RESULT, its last part if one paper has it, a paper, or all (the default).",
+        show_default=False,
+    ),
 ]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the files.")]
 LevelName = Annotated[Level, typer.Option("--level", help="Sizes of runs and samples.")]

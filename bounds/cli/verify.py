@@ -128,17 +128,21 @@ def check(options: Checking) -> None:
 def _checked(options: Checking) -> list[Checked]:
     """Check claims, and show each as it is checked; with --json all of them at the end."""
     from bounds.results import verify_all
+    from bounds.results.recorded import about, recorded_seconds
     from bounds.views.claims import as_checked, ending, summary, verified
     from bounds.views.shown import written
 
     chosen, outcomes = options.identities, list[Checked]()
     begin = time.perf_counter()
+    seconds = recorded_seconds()
     with progress() as report:
+        if chosen:
+            report(about(chosen, options.level, seconds))
         for number, checked in enumerate(verify_all(chosen, options.level, engine=options.engine), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             outcomes.append(checked)
             if not options.as_json:
-                report.print(as_checked(checked))
+                report.print(as_checked(checked, options.level))
     # checks end in any order; the answer has the order of the papers
     outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
     if options.as_json:
@@ -172,13 +176,18 @@ def ask_claim(options: Asking) -> None:
     """Ask one claim about a reader's numbers; status 1 where what is printed does not come out."""
     from bounds.results import claims
     from bounds.results.asked import ask
+    from bounds.results.recorded import about, recorded_seconds
     from bounds.views.claims import asked
 
     chosen = options.identities
     if len(chosen) != 1:
-        raise InputError("--with", f"expected one claim, got {len(chosen)}")
+        some = ", ".join(chosen[:4]) + ", ..." * (len(chosen) > 4)
+        raise InputError("--with", f"expected one claim, got {len(chosen)}: {some}")
     (claim,) = claims(chosen)
-    answer = asked(claim, *ask(claim, options.given or []))
+    with progress() as report:
+        report(f"{about(chosen, Level.quick, recorded_seconds())} (recorded with the defaults)")
+        found = ask(claim, options.given or [])
+    answer = asked(claim, *found)
     show(answer, as_json=options.as_json)
     if answer.holds is False:
         raise typer.Exit(1)

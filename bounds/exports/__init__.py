@@ -6,4 +6,4 @@ formats.
 
 from theory.doors import doors
 
-__getattr__, __all__ = doors(__name__, {"formats": ("FORMATS", "export"), "document": ("Exported",)})
+__getattr__, __all__ = doors(__name__, {"kinds": ("FORMATS",), "formats": ("export",), "document": ("Exported",)})

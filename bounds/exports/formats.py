@@ -1,4 +1,4 @@
-"""The formats by name, and one function that exports a certificate."""
+"""The writers of the formats, and one function that exports a certificate; `kinds` says which formats take which."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from bounds import checker
 from bounds.exports import programs, smtlib
 from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
+from bounds.exports.kinds import FORMATS
 from bounds.exports.linear import lp
 from bounds.exports.polyhedra import lrs
 from bounds.exports.programs import Program
@@ -19,15 +20,17 @@ def _each(write: Callable[[Program], Exported]) -> Callable[[Certificate], list[
     return lambda certificate: [write(program) for program in programs.programs_of(certificate)]
 
 
-_ALL = tuple(programs.KINDS)
-_WRITERS: dict[str, tuple[Callable[[Certificate], list[Exported]], tuple[str, ...]]] = {
-    "smtlib": (smtlib.smtlib, tuple(smtlib.KINDS)),
-    "lp": (_each(lp), _ALL),
-    "lrs": (lrs, ("region",)),
+_WRITERS: dict[str, Callable[[Certificate], list[Exported]]] = {
+    "smtlib": smtlib.smtlib,
+    "lp": _each(lp),
+    "lrs": lrs,
 }
 
-FORMATS: dict[str, tuple[str, ...]] = {name: kinds for name, (_, kinds) in _WRITERS.items()}
-"""The kinds of certificate that each format takes."""
+
+def _suited(form: str, kind: str) -> str:
+    """Return what a format takes in place of a kind, and which formats take that kind."""
+    others = [name for name, kinds in FORMATS.items() if kind in kinds]
+    return f"{form} takes {', '.join(FORMATS[form])}; {' and '.join(others) or 'no format'} takes {kind}"
 
 
 def export(document: dict[str, Any], form: str) -> list[Exported]:
@@ -66,12 +69,11 @@ def export(document: dict[str, Any], form: str) -> list[Exported]:
     """
     if form not in _WRITERS:
         raise ArgumentError("format", f"expected one of {', '.join(_WRITERS)}, got {form[:40]!r}")
-    writer, kinds = _WRITERS[form]
     try:
         certificate = certificate_of(document)
-        if certificate.kind not in kinds:
-            raise Unsuited(f"this format takes certificates of kind {', '.join(kinds)}")
-        return writer(certificate)
+        if certificate.kind not in FORMATS[form]:
+            raise Unsuited(_suited(form, certificate.kind))
+        return _WRITERS[form](certificate)
     except TooLargeError as error:
         raise TooLargeError(f"--format {form}", error) from error
     except (checker.Refused, checker.Unreadable, ValueError) as reason:

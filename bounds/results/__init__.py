@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import time
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
+from bounds.results.names import chosen
 from theory.doors import imported
-from theory.errors import FAULT, InputError, expect, meant, words_of_fault
+from theory.errors import FAULT, InputError, expect, words_of_fault
 
 
 def folder_of(paper: str) -> str:
@@ -40,7 +40,7 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     Parameters
     ----------
     names : iterable of str
-        Full ids, their last part, or one of `PAPERS` for all of its claims.
+        Full ids, their last part, or one of `PAPERS` for all of its claims (`bounds.results.names`).
     paper : str, optional
         One of `PAPERS`.
 
@@ -56,37 +56,19 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     every = _contents(one for one in PAPERS if one in papers)
     if paper is not None or not wanted or not all(name in every for name in wanted):
         every = _contents(PAPERS if paper is None else (paper,))
-    names_of = {identity: {identity, *identity.split("/")} for identity in every}
-    known = set().union(*names_of.values())
-    for name in wanted:
-        if name not in known:
-            near = _like(name, known)
-            raise InputError("CLAIM", f"expected a paper or an id of `packproof verify --list`, got {name!r}{near}")
-    return {
-        identity: module
-        for identity, module in every.items()
-        if not wanted or not names_of[identity].isdisjoint(wanted)
-    }
-
-
-def _like(name: str, known: Collection[str]) -> str:
-    """Return the end of a sentence that asks for a claim like a wrong name: one of its number, if there is one.
-
-    Examples
-    --------
-    >>> _like("autoscaling/theorem-3.7", ["autoscaling/thm-3.7", "autoscaling/theorem-6.1"])
-    '; did you mean autoscaling/thm-3.7?'
-    """
-    number = re.findall(r"\d+", name)
-    return meant(name, [one for one in known if number and re.findall(r"\d+", one) == number]) or meant(name, known)
+    if not wanted:
+        return every
+    expected = "a paper or an id of `packproof verify --list`"
+    named = chosen(wanted, list(every), "CLAIM", expected, ambiguous=True)
+    return {identity: every[identity] for identity in named}
 
 
 def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     """Load the claims of a paper, those named, or all (`modules`), and return them in the order of the lists."""
-    chosen = modules(names, paper)
-    for module in chosen.values():
+    module_of = modules(names, paper)
+    for module in module_of.values():
         imported(module)
-    return [REGISTRY[identity] for identity in chosen]
+    return [REGISTRY[identity] for identity in module_of]
 
 
 def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
@@ -165,11 +147,11 @@ def _effort(one: Claim) -> int:
 
 def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outcome, float]]:
     """Check claims in a process of its own; without a level they are only loaded."""
-    chosen = claims(identities)
+    loaded = claims(identities)
     gc.freeze()  # what is loaded stays: the collector need not look at it again
     if level is None:
         return []
     if level is Level.quick:  # the collector would find next to nothing: claims make numbers, not cycles
         gc.disable()
-    checked = [_verify_to_the_end(one, level) for one in chosen]
+    checked = [_verify_to_the_end(one, level) for one in loaded]
     return [(one.outcome, one.seconds) for one in checked]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
-from bounds.claims import PAPERS, Claim, Compared
+from bounds.claims import PAPERS, Claim, Compared, in_words
 from bounds.results import claims as listed
+from bounds.results.names import spelled
 from theory.errors import InputError
-from theory.numbers import text
 
 NUMBERS: dict[Any, tuple[Callable[[str], Any], str]] = {
     int: (int, "a whole number"),
@@ -58,9 +58,10 @@ class OfPaper:
         self._paper = paper
 
     def __getattr__(self, name: str) -> Claim:
-        """Return a claim."""
+        """Return a claim; the kind of statement has either spelling (`bounds.results.names`)."""
+        wanted = _identifier(spelled(name.replace("_", "-", 1)))
         for claim in listed(paper=self._paper):
-            if _identifier(claim.id.partition("/")[2]) == name:
+            if _identifier(spelled(claim.id.partition("/")[2])) == wanted:
                 return claim
         raise AttributeError(f"no claim {name!r} of {self._paper}: `packproof verify --list {self._paper}` lists them")
 
@@ -93,15 +94,26 @@ def ask(claim: Claim, words: Sequence[str]) -> tuple[dict[str, str], Compared]:
             raise InputError("--with", f"expected NAME=VALUE, got {word[:60]!r}")
         if name in chosen:
             raise InputError("--with", f"expected each parameter once, got {name} twice")
-        claim.expect_parameter(name)
+        try:
+            claim.expect_parameter(name)
+        except InputError as error:
+            raise error.within("--with") from error
         chosen[name] = _read(name, value, get_type_hints(claim.check)[name])
     try:
-        return _in_words(claim.parameters | chosen), claim(**chosen)
-    except InputError:
-        raise
+        return in_words(claim.parameters | chosen), claim(**chosen)
+    except InputError as error:
+        raise _of_the_option(error, words) from error
     except (ArithmeticError, ValueError, LookupError, AssertionError) as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise InputError("--with", f"{claim.id} cannot be computed for {', '.join(words)} ({reason})") from error
+
+
+def _of_the_option(error: InputError, words: Sequence[str]) -> InputError:
+    """Return what a check refuses as a refusal of the option, with what was given; one about a file stays as it is."""
+    if error.source:
+        return error
+    given = "" if ", got " in error.problem else f", got {' '.join(words)}"
+    return InputError("--with", error.place, error.problem + given)
 
 
 def _read(name: str, value: str, kind: Any) -> Any:
@@ -115,12 +127,3 @@ def _read(name: str, value: str, kind: Any) -> Any:
     except (ValueError, LookupError, ZeroDivisionError) as error:
         form = f"{expected}, or several with commas between them" if several else expected
         raise InputError("--with", f"{name}: expected {form}, got {value[:60]!r}") from error
-
-
-def _in_words(parameters: dict[str, Any]) -> dict[str, str]:
-    """Return parameters as ``--with`` takes them."""
-    return {name: ",".join(map(_word, v)) if isinstance(v, tuple) else _word(v) for name, v in parameters.items()}
-
-
-def _word(value: Any) -> str:
-    return text(value) if isinstance(value, Fraction) else str(value).lower() if isinstance(value, bool) else str(value)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bounds.claims import Level, paper_of
 from bounds.results import folder_of
+from bounds.results.names import chosen
 from bounds.views.drawing import arranged
 from bounds.views.panels import Chart, Curve, Panel, above_zero
 from fluid.statistics import Interval
 from theory.doors import imported
-from theory.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -218,23 +217,20 @@ def reproductions(names: Iterable[str] = ()) -> list[Reproduction]:
     Parameters
     ----------
     names : iterable of str
-        ``paper/result``, a paper for all of its results, ``all``, or nothing for all.
+        ``paper/result``, its last part where that is of one paper, a paper for all of its results, ``all``, or
+        nothing for all.
 
     Raises
     ------
     InputError
-        A name that is none of these.
+        A name that is none of these, also beside ``all``.
     """
     listed = modules()
-    wanted: set[str] = set()
-    for name in names or ("all",):
-        meant = [one for one in listed if name in ("all", one, one.partition("/")[0])]
-        if not meant:
-            near = get_close_matches(name, [*listed, *WITH_FIGURES], 1, 0.4)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise InputError("RESULT", f"expected PAPER/RESULT of `packproof reproduce --list`, got {name!r}{hint}")
-        wanted.update(meant)
-    chosen = [one for one in listed if one in wanted]
-    for one in chosen:
+    wanted = list(names) or ["all"]
+    expected = "PAPER/RESULT of `packproof reproduce --list`"
+    named = chosen((name for name in wanted if name != "all"), tuple(listed), "RESULT", expected, ambiguous=False)
+    if "all" in wanted:
+        named = tuple(listed)
+    for one in named:
         imported(listed[one])
-    return [REGISTRY[one] for one in chosen]
+    return [REGISTRY[one] for one in named]

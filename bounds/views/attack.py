@@ -98,6 +98,14 @@ def evidence_answer(found: Mapping[str, Any], case: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in found.items()}
 
 
+def shares_of_evaluations(worst: Found[Any]) -> list[str]:
+    """Return a note on how many instances were judged after the search, which its limit does not count."""
+    if not worst.shrinking:
+        return []
+    searched = many(worst.evaluations - worst.shrinking, "instance")
+    return [f"{searched} judged in the search, {worst.shrinking:,} in shrinking the worst of them."]
+
+
 def online_answer(made: AttackedPolicy) -> OnlineAttack:
     """Return the answer of ``attack --kind online``."""
     from bounds.adversary.growth import ALARM

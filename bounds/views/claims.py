@@ -17,8 +17,10 @@ from bounds.claims import (
     Compared,
     Covered,
     Evidence,
+    Level,
     Refutes,
     Verdict,
+    in_words,
     numbers_of,
 )
 from bounds.views.shown import Picture, Table, table_of, tables_of, written
@@ -72,9 +74,10 @@ def covered(found: Sequence[Covered]) -> list[CoveredStatement]:
 def sentence(answer: Claims) -> str:
     """Return the outcome of a claim, how many claims or results there are, or what became of a result."""
     if isinstance(answer, Asked):
-        verdict = {True: "HOLDS", False: "FAILS", None: "is SKIPPED"}[answer.holds]
+        # parameters give a sample, also where the claim on record is a theorem
+        verdict = {True: "HOLDS on what was checked", False: "FAILS on what was checked", None: "is SKIPPED"}
         parameters = " and ".join(f"{name}={value}" for name, value in answer.parameters.items())
-        return f"What {answer.id} prints {verdict} for {parameters}."
+        return f"What {answer.id} prints {verdict[answer.holds]}, with {parameters}."
     if isinstance(answer, Verified):
         return f"{SAID[Verdict(answer.verdict)]:14}  {answer.id}"
     if isinstance(answer, Reproduced):
@@ -112,7 +115,8 @@ def tables(answer: Claims) -> list[Table]:
     if isinstance(answer, Asked):
         numbers, *others = tables_of(answer)
         if answer.id in REGISTRY:  # where the claim was asked, it is loaded
-            numbers.rows.insert(1, ["what it says", REGISTRY[answer.id].statement])
+            # the statement may name other numbers than those that were asked about
+            numbers.rows.insert(1, ["what it says on record", REGISTRY[answer.id].statement])
         return [_as_text(numbers)._replace(title="what was asked"), *others]
     if isinstance(answer, Verified):
         (numbers,) = tables_of(answer)
@@ -126,7 +130,19 @@ def tables(answer: Claims) -> list[Table]:
     statements = [row for row in answer if isinstance(row, CoveredStatement)]
     if statements:
         return _coverage(statements)
-    return [table_of(type(answer[0]), answer, "results" if isinstance(answer[0], ListedResult) else "claims")]
+    if isinstance(answer[0], ListedResult):
+        return [table_of(ListedResult, answer, "results")]
+    listed_claims = [row for row in answer if isinstance(row, Listed)]
+    return [table_of(Listed, listed_claims, "claims"), *_parameters_of_one([row.id for row in listed_claims])]
+
+
+def _parameters_of_one(identities: Sequence[str]) -> list[Table]:
+    """Return the parameters of a claim that is listed alone, where it has any."""
+    claim = REGISTRY.get(identities[0]) if len(identities) == 1 else None
+    if claim is None or not claim.parameters:
+        return []
+    rows = [[name, value] for name, value in in_words(claim.parameters).items()]
+    return [Table("parameters that --with takes", ["parameter", "default"], rows, [False, False], whole=True)]
 
 
 def _as_text(table: Table) -> Table:
@@ -167,13 +183,19 @@ def pictures(answer: Claims) -> list[Picture]:
     return []
 
 
-def as_checked(checked: Checked) -> str:
-    """Return a claim with its outcome as text, the verdict first; and what is on record where that is another."""
+def as_checked(checked: Checked, level: Level = Level.quick) -> str:
+    """Return a claim with its outcome as text, the verdict first; and what is on record where that is another.
+
+    Its parameters are shown with the values that the level of the check gives them.
+    """
     claim, answer = checked.claim, verified(checked)
     recorded = "" if checked.verdict is claim.verdict and checked.ok else f"{SAID[claim.verdict]} is on record"
     unexpected = "" if checked.outcome.holds is None else "UNEXPECTED: "
     beside = f" ({unexpected}{recorded})" if recorded else ""
     (table,) = tables(answer)
+    if claim.parameters:
+        values = in_words(claim.parameters_at(level))
+        table.rows.append(["parameters", ", ".join(f"{name} ({value})" for name, value in values.items())])
     if claim.proof:
         table.rows.append(["proof", f"docs/explanation/{claim.proof}"])
     return "\n".join([f"{sentence(answer)}{beside}", *written(table)])

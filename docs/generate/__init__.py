@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from generate import api, atlas, commands, formats, gallery, notebooks, policies, reproduced, schemas
+from generate import api, atlas, commands, exports, formats, gallery, notebooks, policies, reproduced, schemas
 from generate.text import written
 
 
 def pages(docs: Path) -> None:
     """Write all generated pages below the folder of the documentation; a file that would not change is left alone."""
-    for part in (reproduced, atlas, api, commands, policies, formats, schemas, gallery, notebooks):
+    for part in (reproduced, atlas, api, commands, policies, formats, exports, schemas, gallery, notebooks):
         part.write(docs)
     for page in (*docs.glob("atlas/*/*.md"), *docs.glob("reference/api/*.rst")):
         if page not in written:

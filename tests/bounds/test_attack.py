@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -18,11 +19,12 @@ from hypothesis import strategies as st
 from bounds.adversary.assignment import AssignmentSpace, Numbers, by_stages, judge_assignment
 from bounds.adversary.budget import Budget
 from bounds.adversary.division import DivisionSpace, judge_division
-from bounds.adversary.engine import attack
+from bounds.adversary.engine import Judged, Space, attack
 from bounds.adversary.games import Sizes, search_rule
 from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_packing, judge_items, packed_by
 from bounds.certificates.attack import attack_certificate
 from bounds.cli import run
+from bounds.views.attack import shares_of_evaluations
 from examples.rules_to_attack import best_fit, density_first, equal_parts, first_fit, first_fit_decreasing
 from theory.errors import InputError
 from theory.files.instances import read_instance
@@ -358,3 +360,44 @@ def test_an_infeasible_division_names_server_and_resource(tasks: Any, said: str)
     given = cluster([[4, 1], [9, 0]], [[1, 0], [1, 1]])
     with pytest.raises(InputError, match=f"^r: the allocation is not feasible: {said}$"):
         divided_by(lambda _: tasks, given, "r")
+
+
+class Halves(Space[int]):
+    """Whole numbers; a number is shrunk by halving it or by taking 1 from it."""
+
+    def draw(self, rng: np.random.Generator) -> int:
+        return int(rng.integers(1000))
+
+    def move(self, case: int, rng: np.random.Generator) -> int:
+        return abs(case + int(rng.integers(-9, 10)))
+
+    def shrinks(self, case: int) -> Iterator[int]:
+        yield from (smaller for smaller in (case // 2, case - 1) if 0 <= smaller < case)
+
+
+@pytest.mark.parametrize(("starts", "shrink"), [(1, True), (1, False), (2, True)])
+def test_instances_judged_in_shrinking_are_counted_apart(starts: int, *, shrink: bool) -> None:
+    """The limit of evaluations is that of the search; the judge, which counts its calls, says how many followed."""
+    calls = list[int]()
+
+    def judge(case: int) -> Judged:
+        calls.append(case)
+        return Judged(Fraction(1, 2) if case >= 100 else 1)
+
+    found = attack(judge, Halves(), evaluations=50, shrink=shrink, starts=starts, workers=1)
+    assert found.evaluations - found.shrinking == 50
+    assert len(calls) == found.evaluations
+    assert (found.shrinking > 0) is shrink
+    assert not shrink or found.case == 100
+    searched = "50 instances judged in the search"
+    said = [f"{searched}, {found.shrinking:,} in shrinking the worst of them."] if shrink else []
+    assert shares_of_evaluations(found) == said
+
+
+def test_the_command_says_how_many_instances_were_judged_in_shrinking(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["attack", "next-fit", "--kind", "items", "--items", "5", "--evaluations", "30"]
+    assert run(command) == 0
+    text = capsys.readouterr().out
+    (total,) = re.findall(r"instances judged +([\d,]+)", text)
+    (after,) = re.findall(r"30 instances judged in the search, ([\d,]+) in shrinking the worst of them\.", text)
+    assert int(total.replace(",", "")) == 30 + int(after.replace(",", ""))

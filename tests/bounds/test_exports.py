@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from bounds.answers import schema
 from bounds.answers.exports import CheckedCertificate
 from bounds.certificates import assignment_certificate, region_certificate
 from bounds.cli import run
-from bounds.exports import FORMATS, Exported, export
+from bounds.exports import FORMATS, Exported, export, programs, smtlib
 from bounds.exports.document import certificate_of
+from bounds.exports.kinds import TABLE
 from bounds.exports.programs import Program, programs_of
 from bounds.testing import explicit_instances, instances
 from bounds.views.exports import tables
@@ -33,7 +35,8 @@ from theory.instance import Instance, additive
 from theory.numbers import total
 from theory.region import CapacityProgram, region_facets
 
-FROZEN = sorted((Path(__file__).parents[1] / "frozen" / "certificates").glob("*.json"))
+ROOT = Path(__file__).parents[2]
+FROZEN = sorted((ROOT / "tests" / "frozen" / "certificates").glob("*.json"))
 
 
 def documents() -> Iterator[dict[str, Any]]:
@@ -300,6 +303,48 @@ def test_queries_of_sizes_have_no_solution_until_a_price_is_raised() -> None:
 
 
 # ---- what is refused, and names --------------------------------------------------------------------------------------
+
+
+def test_the_table_of_formats_is_what_the_writers_take() -> None:
+    """Each kind of the table has a writer and is one of the checker's; nothing else is written."""
+    assert set(FORMATS["smtlib"]) == set(smtlib.KINDS)
+    assert set(FORMATS["lp"]) == set(programs.KINDS)
+    assert TABLE["lp"].only == f"of allocations those by {', '.join(checker.LEVELLED[:-1])} and {checker.LEVELLED[-1]}"
+    taken = {kind for kinds in FORMATS.values() for kind in kinds}
+    assert taken < set(checker.KINDS)
+    assert not taken & {"packing", "rule", "fair-share", "fairness", "worst"}  # of attack and worst
+
+
+def test_help_and_page_name_the_kinds_of_each_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    assert run(["export", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "all others take every kind" not in shown
+    import_module("generate.exports").write(tmp_path)
+    (page,) = tmp_path.rglob("exports.md")
+    cells = page.read_text(encoding="utf-8").replace("\\", "")
+    for name, one in TABLE.items():
+        assert f"{name} takes {one.takes()}" in shown
+        assert f"{name} ({one.tools})" in shown
+        assert f"* - `{name}`\n  - {one.tools}\n" in cells
+        assert one.takes() in cells
+    source = (ROOT / "docs" / "how-to" / "check-with-tools-of-others.md").read_text(encoding="utf-8")
+    assert f"```{{include}} ../{page.relative_to(tmp_path)}\n" in source
+
+
+def test_a_certificate_of_an_attack_is_refused_by_each_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    attacked = "attack next-fit --kind items --items 4 --evaluations 20 --certificate packing.json"
+    assert run(attacked.split()) == 0
+    capsys.readouterr()
+    for form, kinds in FORMATS.items():
+        assert run(["export", "packing.json", "--format", form]) == 2
+        reason = f"not for this certificate of kind packing: {form} takes {', '.join(kinds)}; no format takes packing"
+        assert capsys.readouterr().err == f"packing.json: --format {form}: {reason}\n"
 
 
 @pytest.mark.parametrize("path", FROZEN, ids=lambda path: path.stem)

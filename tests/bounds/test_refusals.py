@@ -45,10 +45,10 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([*SIMULATE, "--until", "soon"], "--until: expected a number, got 'soon'"),
         ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
         ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
-        (["verify", "fig-3"], f"CLAIM: {A_CLAIM}, got 'fig-3'; did you mean figure-3"),
+        (["verify", "figur-3"], f"CLAIM: {A_CLAIM}, got 'figur-3'; did you mean figure-3?"),
         (
-            ["verify", "autoscaling/theorem-3.7"],
-            f"CLAIM: {A_CLAIM}, got 'autoscaling/theorem-3.7'; did you mean autoscaling/thm-3.7?",
+            ["verify", "autoscaling/teorem-3.7"],
+            f"CLAIM: {A_CLAIM}, got 'autoscaling/teorem-3.7'; did you mean autoscaling/thm-3.7?",
         ),
         (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
         (SIMULATE, "--until: missing, expected --until T: a number"),
@@ -112,6 +112,25 @@ def test_known_kinds_where_priors_are_needed_name_the_file(capsys: pytest.Captur
     assert refused(
         ["admission", "exact", large, "--policy", "zeroth", "--threshold", "1", "--most-deployments", "2"], capsys
     ).startswith(f"{large}: kind:")
+
+
+NO_MEANING = {
+    f"attack {RULE} --items 5": "--kind assignment (the default; did you mean --kind items?)",
+    f"attack {RULE} --bins 5": "--kind assignment (the default; did you mean --kind items or --kind sharing?)",
+    f"attack {RULE} --kind assignment --items 5": "--kind assignment",
+    f"attack {RULE} --kind sharing --items 5": "--kind sharing",
+    f"solve {FOUR} --epsilon 0.1": "--oracle exact, which finds the best configuration "
+    "(the default; did you mean --oracle fptas?)",
+    f"solve {FOUR} --oracle exact --epsilon 0.1": "--oracle exact, which finds the best configuration",
+    "verify thm-3.7 --list --level full": "--list, which checks nothing",
+}
+"""Commands with an option without meaning, and what is said of their mode, and of the mode that was meant."""
+
+
+@pytest.mark.parametrize("command", NO_MEANING)
+def test_a_mode_that_was_not_typed_is_called_the_default(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    option = command.split()[-2]
+    assert refused(command.split(), capsys) == f"{option}: has no meaning with {NO_MEANING[command]}"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from bounds.results.autoscaling.traces import window
 from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import REGISTRY, modules, reproductions
 from bounds.results.run import ENDINGS, reproduce, table
-from bounds.views.panels import Curve, Panel, above_zero
+from bounds.views.panels import Chart, Curve, Panel, above_zero
 from tests.bounds.test_schemas import schema
 from theory.errors import InputError
 from theory.greedy.workload_scaling import scaling
@@ -132,6 +132,18 @@ def test_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert last == f"0 results written to {tmp_path / 'out'} (picture, numbers, description); 6 skipped"
     assert all("skipped: no real data" in line for line in lines)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_picture_of_figure_2_says_where_the_curves_meet() -> None:
+    """They meet before the second critical point: at the first of the drawn scales from which on both are equal."""
+    (figure,) = reproductions(["autoscaling/figure-2"])
+    rewards = next(panel for panel in figure.compute() if isinstance(panel, Chart) and panel.lines)
+    optimal, greedy = rewards.curves
+    equal = [a == b for a, b in zip(optimal.y, greedy.y, strict=True)]
+    meet = next(x for i, x in enumerate(optimal.x) if i > equal.index(False) and all(equal[i:]))
+    second = max(line.value for line in rewards.lines)
+    assert meet < second
+    assert rewards.title == f"greedy is optimal already from {meet:.4g} to {second:.4g}"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from bounds.adversary.by_size import on_record, proven_from_below
-from bounds.claims import Verdict
+from bounds.claims import Verdict, numbers_of
 from bounds.cli import application, run
 from bounds.results import claims, modules
 
@@ -149,6 +149,22 @@ def test_evidence_of_what_is_shown_is_that_of_the_registry() -> None:
         about = next(found for start, found in ROWS.items() if text.startswith(start))
         assert evidence.split(", ") == [claim.evidence for name in about for claim in claims([name])]
         assert all(claim.holds for name in about for claim in claims([name]))
+
+
+NUMBERED = {
+    "Greedy attains at least": ("autoscaling/thm-3.7", "autoscaling/thm-3.9"),
+    "At the worst workload": ("autoscaling/figure-2-86-percent",),
+    "The universal partition": ("throughput/prop-1", "throughput/theorem-3"),
+}
+"""The claims about the numbered statements that a row of what is shown names, in their order."""
+
+
+def test_numbers_of_what_is_shown_are_those_of_the_papers() -> None:
+    section = README.split("## What is shown")[1].split("*Formal*")[0]
+    for row in re.findall(r"^\| ([^|]+?) \| [^|]+? \|$", section, re.MULTILINE)[1:]:
+        about = next((names for start, names in NUMBERED.items() if row.startswith(start)), ())
+        sources = [number for name in about for claim in claims([name]) for number in numbers_of(claim.source)]
+        assert list(numbers_of(row)) == sources, row
 
 
 def test_evidence_of_all_results_is_that_of_the_registry() -> None:

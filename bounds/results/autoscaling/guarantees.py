@@ -71,16 +71,19 @@ def theorem_3_7(
 ) -> Outcome:
     expect_number(instances, "instances", 1)
     generator = np.random.default_rng(37)
-    margins, ratio = [], Fraction(1)
+    margins, ratio, without_work = [], Fraction(1), 0
     for _ in range(instances):
         instance = random_instance(generator, pools=pools)
         solution = replace(solve(instance), greedy=greedy(instance))
         margins.append(_margins(solution))
         best = solution.optimal.reward
         ratio = min(ratio, weight(solution.greedy.served, instance.rewards) / best if best else ratio)
+        without_work += not best
     least = {name: min(row[name] for row in margins) for name in margins[0]}
     shown = ", ".join(f"{name} {text(value)}" for name, value in least.items())
     computed = f"{instances} instances, least ratio {float(ratio):.4f}, least margins {shown}"
+    if without_work:
+        computed += f" (all margins are 0 on the {without_work} without workload, which have no ratio)"
     return Outcome(computed, all(value >= 0 for value in least.values()))
 
 
