@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".svg", ".csv", ".json")  # the files of a result, in the order in which they are written
 
-LETTERS = 150  # of a line under a picture
+LETTERS = 170  # of a line under a picture
 
 
 @dataclass(frozen=True)
