@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from hashlib import sha256
@@ -348,7 +349,18 @@ def _is_labelled(axis: Any, x: float) -> bool:
     return any(abs(digit - one) < 1e-6 for one in digits) or decades < 0.3
 
 
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-0123456789.", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
+
+
+def typeset(text: str) -> str:
+    """Return packproof's own words, which are written for a terminal, with raised powers and with minus signs.
+
+    >>> typeset("g(L) = (log L)^1.5, the slope of 3.56 - 2, steps of 1e-4")
+    'g(L) = (log L)¹·⁵, the slope of 3.56 − 2, steps of 10⁻⁴'
+    """
+    text = re.sub(r"\b1e(-?\d+)\b", lambda found: f"10{str(int(found[1])).translate(RAISED)}", text)
+    text = re.sub(r"(?<=[\w)])\^(-?\d+(?:\.\d+)?)", lambda found: found[1].translate(RAISED), text)
+    return re.sub(r"(?<=[\w)]) - (?=[\w(])", " − ", text)
 
 
 def plain(value: float, digits: int = 3, *, power: bool = False) -> str:

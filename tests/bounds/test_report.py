@@ -211,6 +211,7 @@ def test_pictures_of_a_report_have_no_background(answers: dict[str, Any]) -> Non
     assert "servers (share)" in first, "the assignment comes first"
 
 
+@pytest.mark.pictures
 @pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
 def test_pictures_of_a_report_are_sound(name: str, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Axes have units, texts do not overlap, and mathematics is printed, at the width of a report."""

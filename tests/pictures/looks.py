@@ -139,15 +139,13 @@ def _labels(axes: Axes) -> Iterator[str]:
             yield f"the {which} axis has no unit: {label!r}"
 
 
-TYPED = re.compile(r"[\w)\]] - [\w(]|\w\^|[<>]=|\b(rho|mu|beta|eps|epsilon|sqrt)\b|\b[a-zA-Z]_\w\b|\d%")
+TYPED = re.compile(r"[\w)\]] - [\w(]|[\w)]\^|\de-\d|[<>]=|\b(rho|mu|beta|eps|epsilon|sqrt)\b|\b[a-zA-Z]_\w\b|\d%")
 """Mathematics as it is typed: a hyphen for minus, carets, names of Greek letters, no space before %."""
 
 
 def typed(made: Figure) -> list[str]:
-    """Return the texts of a picture, its caption aside, that write mathematics as it is typed, not as it is printed."""
-    caption = getattr(made, "_supxlabel", None)
-    below = "" if caption is None else caption.get_text()
-    return [text for text in texts_of(made) if text != below and TYPED.search(text)]
+    """Return the texts of a picture that write mathematics as it is typed, not as it is printed."""
+    return [text for text in texts_of(made) if TYPED.search(text)]
 
 
 def _legend(axes: Axes) -> Iterator[str]:
