@@ -14,12 +14,13 @@ from packproof import MaxWeight, additive, decay_rate, least_time, queue_path
 from packproof.limits import norm
 from packproof.views import arguments, picture_of_flow
 
+NAMES = ("core-heavy", "memory-heavy")
 STARTS = ((2, 4), (4, Fraction(1, 2)), (3, 2), (Fraction(1, 2), 3))
 
 
 def main(picture: str | None = None) -> float:
     """Print times to drain between their bounds, draw the flow where asked; return the largest sure rate."""
-    instance = additive([12, 12], [[4, 1], [1, 3]], workload=["3/2", "5/2"])
+    instance = additive([12, 12], [[4, 1], [1, 3]], workload=["3/2", "5/2"]).with_names(NAMES)
     rate, model = decay_rate(instance), MaxWeight(instance)
     assert rate is not None
     print(f"largest sure rate {float(rate):.4f}, the root of {rate.square}, decided by the facet {rate.facet.normal}")

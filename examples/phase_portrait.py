@@ -17,11 +17,12 @@ from packproof.limits import state_of
 from packproof.views import arguments, picture_of_phases
 
 UNTIL = 12.0
+NAMES = ("memory-heavy", "core-heavy")
 
 
 def main(picture: str | None = None) -> float:
     """Print where the paths end, and return the largest distance to the greedy assignment."""
-    instance = additive([12, 12], [[1, 4], [4, 2]], rewards=[2, 3], workload=["3/2", "5/2"])
+    instance = additive([12, 12], [[1, 4], [4, 2]], rewards=[2, 3], workload=["3/2", "5/2"]).with_names(NAMES)
     slower = replace(instance.types[1], service_rate=Fraction(3, 4))
     model = Reservation(replace(instance, types=(instance.types[0], slower)))
     full = [state_of(model, {tuple(k): 1.0}) for k in maximal(instance.pools[0].space).tolist()]

@@ -31,10 +31,10 @@ def panel(computed: list[Fraction]) -> Chart:
     """Return the ratios, for J from 2 on, beside the guarantee."""
     types = range(2, 2 + len(computed))
     curves = [
-        Curve("1 - (1 - 1/J)^J", types, [1 - (1 - 1 / J) ** J for J in types], look="plain"),
+        Curve("1 − (1 − 1/J)ᴶ", types, [1 - (1 - 1 / J) ** J for J in types], look="plain"),
         Curve("additive resources", types, [float(one) for one in computed], look="dots"),
     ]
-    ticks, least = [(J, str(J)) for J in types], Line("1 - 1/e", 1 - 1 / e)
+    ticks, least = [(J, str(J)) for J in types], Line("1 − 1/e", 1 - 1 / e)
     return Chart("job types J (number)", "greedy reward / optimum (ratio)", curves, [least], xticks=ticks)
 
 

@@ -163,6 +163,23 @@ class Instance(Shown):
             self, types=tuple(replace(t, reward=Fraction(u)) for t, u in zip(self.types, rewards, strict=True))
         )
 
+    def with_names(self, names: Sequence[str]) -> Instance:
+        """Return the instance with other names of its types, shape (J,).
+
+        Raises
+        ------
+        InputError
+            Names of another number, or two that are equal.
+
+        Examples
+        --------
+        >>> additive([12, 12], [[4, 1], [1, 3]]).with_names(["core-heavy", "memory-heavy"]).names
+        ('core-heavy', 'memory-heavy')
+        """
+        if len(set(names)) < len(names) or len(names) != len(self.types):
+            raise InputError("names", f"expected {many(len(self.types), 'name')}, all different, got {list(names)!r}")
+        return replace(self, types=tuple(replace(t, name=name) for t, name in zip(self.types, names, strict=True)))
+
     def reordered(self, order: Sequence[int]) -> Instance:
         """Return the instance with its types in another order (`order[i]` is the old place of the new type `i`)."""
         return Instance(

@@ -22,7 +22,7 @@ from bounds.claims import Level, WithoutData
 from bounds.results.reproduction import Reproduction, about_bands
 from bounds.views.drawing import arranged
 from bounds.views.panels import COLUMNS, Panel
-from bounds.views.pictures import as_bytes, styled
+from bounds.views.pictures import as_bytes, styled, typeset
 from bounds.views.text import many
 from theory.errors import InputError
 from theory.files.places import write_bytes, write_json, write_text
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".svg", ".csv", ".json")  # the files of a result, in the order in which they are written
 
-LETTERS = 150  # of a line under a picture
+LETTERS = 170  # of a line under a picture
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def picture(result: Reproduction, panels: Sequence[Panel], effort: Level = Level
     """Draw the panels of a result in rows, its title above and below what was chosen and what its bands are."""
     figure = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
     runs = result.parameters[effort].get("runs")
-    below = [*textwrap.wrap(result.caption, LETTERS), *textwrap.wrap(about_bands(panels, runs), LETTERS)]
+    below = [*textwrap.wrap(typeset(result.caption), LETTERS), *textwrap.wrap(about_bands(panels, runs), LETTERS)]
     figure.supxlabel("\n".join(below), x=0.01, ha="left", fontsize=6)
     return figure
 

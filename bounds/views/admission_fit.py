@@ -78,7 +78,7 @@ def fit_sentence(answer: FittedAdmission) -> str:
     from fluid.admission.study.goodness import QUANTITIES
 
     log, number_of_tests = answer.log, len(answer.goodness)
-    test = f"{DOUBTED:.0%}, Bonferroni over {number_of_tests} tests"
+    test = f"{100 * DOUBTED:.0f} %, Bonferroni over {number_of_tests} tests"
     doubted = ", ".join(QUANTITIES[name] for name in answer.doubted)
     verdict = f"the model is in doubt ({test}): {doubted}" if doubted else f"no test rejects the model ({test})"
     return f"The laws were fitted to {many(log.deployments, 'deployment')} in {log.hours:,.6g} hours; {verdict}."

@@ -50,7 +50,7 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
         given_mu = _density_of_logarithm(lam, exact.lam_shape, exact.lam_rate[:, None])
         other = _density_of_logarithm(lam, plug_in.lam.shape, plug_in.lam.rate)
         scale_outs.append((name, lam, exact.weight @ given_mu, other))
-    labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per μ^κ)")
+    labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per μ to the κ)")
     height = "density of the logarithm (per unit)"
     charts = [
         Chart(label, height, _densities(rows), xscale="log", ylim=(0.0, None))
@@ -85,7 +85,7 @@ def picture_of_law(
         Curve("median", times, median, look="plain"),
         Curve("mean", times, [law.mean for law in laws], look="plain"),
     ]
-    title = "mu {:g}, lambda {:g}, sigma {:g}".format(*parameters)
+    title = "μ {:g}, λ {:g}, σ {:g}".format(*parameters)
     some = times[::4]  # each takes a second or two
     exact = [exact_moments(priors, size, t) for t in some]
     alive = Curve("Pr[Q > 0]", some, [one.alive for one in exact])
@@ -119,16 +119,18 @@ def panel_of_tuning(tuned: Tuned, sla: float) -> Chart:
         Curve("fit", thresholds, [fitted for _, fitted in rows], look="plain"),
     ]
     estimated = tuned.policy.threshold
-    lines = [Line(f"SLA {sla:g}", sla), Line(f"estimated threshold {estimated:.6g}", estimated, upright=True)]
-    if tuned.safe is not None:
-        lines.append(Line(f"safe threshold {tuned.safe.threshold:.6g}", tuned.safe.threshold, upright=True))
+    safe = None if tuned.safe is None else tuned.safe.threshold
+    name = "estimated, and safe," if safe == estimated else "estimated"
+    lines = [Line(f"SLA {sla:g}", sla), Line(f"{name} threshold {estimated:.4g}", estimated, upright=True)]
+    if safe is not None and safe != estimated:
+        lines.append(Line(f"safe threshold {safe:.4g}", safe, upright=True))
     second = tuned.policy.name == "second"
     drawn = [*low, *shares, *high, sla]
     least, most = min(y for y in drawn if y > 0) / 1.5, min(1.0, 1.5 * max(drawn))
     # what is never refused stands on the axis, below all that is
     zeros = min(drawn) <= 0
     return Chart(
-        f"threshold of the {tuned.policy.name}-moment policy ({1 if second else 'cores'})",
+        f"threshold of the {tuned.policy.name}-moment policy ({'probability' if second else 'cores'})",
         "scale-outs refused (share)",
         curves,
         lines,
@@ -148,9 +150,9 @@ def picture_of_comparison(rows: Sequence[Compared], bound: Interval, sla: float,
     ]
     used = [("utilisation", [row.utilisation.mean for row in rows])]
     ends = [(row.utilisation.low, row.utilisation.high) for row in rows]
-    label = f"utilisation (share of cores); no policy uses more than {bound.mean:.4f} (pathwise)"
-    panel = Bars(label, names, used, f"SLA {sla:g}", whiskers=ends)
-    picture_of_panels([panel], target, "Admission policies at equal SLA", columns=1, height=0.9 + 0.3 * len(rows))
+    title = f"Admission policies at SLA {sla:g}; no policy uses more than {bound.mean:.3g} of the cores (pathwise)"
+    panel = Bars("utilisation (share of cores)", names, used, whiskers=ends)
+    picture_of_panels([panel], target, title, columns=1, height=0.9 + 0.3 * len(rows))
 
 
 def picture_of_frontier(
@@ -174,7 +176,8 @@ def picture_of_frontier(
 
 def picture_of_fit(compared: Sequence[QuantityFit], target: str | Path) -> None:
     """Draw for each quantity of a log the share of values that are larger, beside simulated logs."""
-    picture_of_panels([panel_of_fit(one) for one in compared], target, "", columns=3, height=2.15)
+    title = "Values of a log beside simulated ones, and p-values of the fitted laws"
+    picture_of_panels([panel_of_fit(one) for one in compared], target, title, columns=3, height=2.15)
 
 
 def panel_of_fit(compared: QuantityFit) -> Chart:

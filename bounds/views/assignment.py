@@ -144,12 +144,12 @@ def pictures(answer: Solved | Approximated) -> list[Picture]:
     """Return the rewards as bars and, for one pool, the configurations of both assignments."""
     if isinstance(answer, Approximated):
         reached = [answer.greedy.reward_float, as_float(answer.upper_bound)]
-        bars = Bars("reward per server", ["greedy", "optimum at most"], [("", reached)])
+        bars = Bars("reward (per server)", ["greedy", "optimum at most"], [("", reached)])
         return [Picture("Reward per server of greedy reservation, and a bound of the optimum.", bars)]
     rewards = [answer.greedy.reward_float, answer.optimal.reward_float]
     both = Picture(
         "Reward per server of greedy reservation, and the optimum.",
-        Bars("reward per server", ["greedy", "optimal"], [("", rewards)]),
+        Bars("reward (per server)", ["greedy", "optimal"], [("", rewards)]),
     )
     if any(not stage.configuration for stage in answer.greedy.stages):  # several pools
         return [both]
@@ -175,7 +175,8 @@ def scaled(curve: Scaling, here: float | None = 1.0) -> Chart:
     rewards = [[0.0, *map(float, values), float(values[-1])] for values in (curve.optimal, curve.greedy)]
     at = curve.scales.index(curve.worst[0])
     scale, share = map(float, curve.worst)
-    gap = Curve(f"greedy attains {100 * share:.1f} %", [scale] * 2, [float(curve.greedy[at]), float(curve.optimal[at])])
+    least = f"least share: {100 * share:.1f} %"
+    gap = Curve(least, [scale] * 2, [float(curve.greedy[at]), float(curve.optimal[at])])
     lines = [Line("all served", float(curve.full), upright=True)]
     lines += [Line("best configuration alone", float(curve.saturated), upright=True)]
     lines += [Line("this workload", here, upright=True)] if here not in (None, scale) else []
@@ -238,7 +239,8 @@ def picture_of_solution(solution: Solution, path: str | Path) -> None:
     panels: list[Panel] = [assignments(solution)]
     if any(solution.instance.workload):
         panels.append(scaled(scaling(solution.instance)))
-    title = f"Greedy reservation attains {100 * float(solution.ratio):.2f} % of the optimum"
+    share = "" if solution.ratio == 1 else f"{100 * float(solution.ratio):.2f} % of "
+    title = f"Greedy reservation attains {share}the optimum"
     picture_of_panels(panels, path, title)
 
 

@@ -258,7 +258,7 @@ def _served_bars(answer: Attack) -> list[Picture]:
     instance = parse_instance(answer.instance, "instance")
     sides = (("by the rule", "columns_of_rule"), ("in the optimum", "columns_of_optimum"))
     lengths = [(side, [float(jobs) for jobs in _served(instance, evidence[name])]) for side, name in sides]
-    bars = Bars("jobs in service per server", list(map(drawn, instance.names)), lengths)
+    bars = Bars("jobs in service (per server)", list(map(drawn, instance.names)), lengths)
     return [Picture("Jobs that the rule and the optimum serve, by type.", bars)]
 
 

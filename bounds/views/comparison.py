@@ -27,6 +27,7 @@ from bounds.views.simulation import (
     quantiles_of,
     references,
     simulation_answer,
+    title_of,
 )
 from bounds.views.text import INTERVALS, Number, many, unit_of_time, with_interval
 from fluid.experiment.run import run_numbers
@@ -226,9 +227,9 @@ def pictures(answer: Compared) -> list[Picture]:
     """Return the jobs that wait, or the share that is accepted, by policy."""
     if isinstance(answer, ComparedQueues):
         waiting = {one.policy: one.queue.mean for one in answer.policies}
-        return [Picture("Jobs that wait, by policy.", bars_of("jobs waiting", waiting))]
+        return [Picture("Jobs that wait, by policy.", bars_of("jobs that wait (number)", waiting))]
     accepted = {one.policy: one.accepted.mean for one in answer.policies}
-    return [Picture("Share of the jobs that is accepted, by policy.", bars_of("share accepted", accepted))]
+    return [Picture("Share of the jobs that is accepted, by policy.", bars_of("jobs accepted (share)", accepted))]
 
 
 def evidence(answer: Compared) -> list[tuple[str, str]]:
@@ -257,11 +258,10 @@ def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
     """
     scenario, count = results[0].scenario, replications(results)
     queue = isinstance(results[0], QueueResult)
-    title = f"{many(scenario.servers, 'server')}, {many(count, 'replication')}"
-    over_time = chart_over_time(results, references(results[0]), title)
+    over_time = chart_over_time(results, references(results[0]), title_of(results))
     # every other chart has the same time axis and warm-up
     plain = replace(over_time, lines=(), title="")
-    gains = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
+    gains = replace(plain, title=f"difference{', 95 % bands' * (count > 1)}", ylim=(None, None))
     gains = replace(gains, ylabel=f"more {over_time.ylabel}", curves=_gains(results, queue=queue))
     if queue:
         third = _delays(results)

@@ -39,6 +39,8 @@ ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 
 
 MOST_TICKS = 16
 
+MOST_STACKED = 6  # bars of several parts that have numbers in their parts
+
 MOST_LETTERS = 90  # of a text that is drawn
 
 MOST_MARKED = 30  # curves of more points carry only some markers
@@ -78,9 +80,12 @@ def in_rows(
 
 def _one_legend(panels: Sequence[Panel]) -> bool:
     """Whether one legend can stand for those of all panels: equal curves, and equal lines where there are any."""
-    with_data = [panel for panel in panels if not isinstance(panel, Chart) or panel.curves]
-    curves, lines = (set(keys) for keys in zip(*map(_looks, with_data or panels), strict=True))
-    return len(panels) > 1 and len(curves) == 1 and len(lines - {()}) <= 1
+    # charts without curves and tables have no legend
+    named = [
+        panel for panel in panels if not isinstance(panel, Cells) and (not isinstance(panel, Chart) or panel.curves)
+    ]
+    curves, lines = (set(keys) for keys in zip(*map(_looks, named or panels), strict=True))
+    return len(named or panels) > 1 and len(curves) == 1 and len(lines - {()}) <= 1
 
 
 def _looks(panel: Panel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -228,10 +233,11 @@ def _tick(axes: Axes, chart: Chart) -> None:
     # measured numbers have too many digits for a label
     short = all(x == round(x) or x == float(f"{x:.3g}") for x in points)
     if chart.xscale == "log" and not ticks and short and len(points) <= MOST_TICKS:
+        power = points[0] < 1e-4 or points[-1] >= 1e7  # as all numbers on an axis are written alike
         for x in points:
             # labels nearer to each other than 6 % of the axis would overlap
             if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
-                ticks.append((x, plain(x, 6)))
+                ticks.append((x, plain(x, 6, power=power)))
     _set_ticks(axes, ticks)
     if not ticks and chart.xscale == "linear" and points and points[-1] >= 10_000:
         axes.locator_params(axis="x", nbins=6)
@@ -327,7 +333,8 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
         base += np.array(lengths, float)
     if panel.whiskers:
         low, high = (np.array(ends) for ends in zip(*panel.whiskers, strict=True))
-        axes.errorbar(base, places, xerr=(base - low, high - base), fmt="none", ecolor="black", capsize=3, label="95 %")
+        ends = (base - low, high - base)
+        axes.errorbar(base, places, xerr=ends, fmt="none", ecolor="black", capsize=3, label="95 % interval")
     if panel.stars:
         rows, values = zip(*panel.stars, strict=True)
         axes.plot(
@@ -335,23 +342,33 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
         )
     axes.set_yticks(places, [_words(bar) for bar in panel.bars], fontsize=7 if len(panel.bars) <= 24 else 5)
     axes.invert_yaxis()
+    if panel.xlim[1] is None and all(length == round(length) for _, lengths in panel.parts for length in lengths):
+        axes.locator_params(axis="x", integer=True)  # of what is counted there are no parts
     first, last = panel.xlim
     if last is None and not base.max(initial=first) > first:
         last = first + 1.0  # of bars of no length there is no end
     axes.set(xlabel=_words(panel.xlabel), xlim=(first, last), ylabel=_words(panel.ylabel))
-    legend_above(axes)
+    # the axis says what bars of one part are, but beside stars or intervals it is not seen what these belong to
+    alone = len(panel.parts) == 1 and not panel.whiskers and not panel.stars
+    legend_above(axes, without=[_words(panel.parts[0][0])] if alone else [])
 
 
 def _write_lengths(axes: Axes, panel: Bars, base: NDArray[Any], lengths: NDArray[Any]) -> None:
     """Write numbers at the ends of bars of one part, and inside of the longer parts of a few bars."""
-    if panel.whiskers or panel.stars or len(panel.bars) > (MOST_TICKS if len(panel.parts) == 1 else 4):
+    if len(panel.bars) > (MOST_TICKS if len(panel.parts) == 1 else MOST_STACKED):
         return
+    # beyond the interval, and a printed number, of a bar
+    ends = [high for _, high in panel.whiskers] or lengths.tolist()
+    for row, printed in panel.stars:
+        ends[row] = max(ends[row], printed)
+    aside = 8 if panel.stars else 3
     spec = axes.get_subplotspec()
     columns = 1 if spec is None else spec.get_gridspec().ncols
     longest = max(np.sum([part for _, part in panel.parts], axis=0).max(), 1e-300)
     for row, (begin, length) in enumerate(zip(base.tolist(), lengths.tolist(), strict=True)):
         if len(panel.parts) == 1:
-            axes.annotate(plain(length), (length, row), (3, 0), textcoords="offset points", fontsize=7, va="center")
+            where: dict[str, Any] = {"xytext": (aside, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(plain(length), (ends[row], row), fontsize=7, **where)
         elif length > 0.1 * columns * longest:
             plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8}
             axes.text(begin + length / 2, row, plain(length), ha="center", va="center", fontsize=6.5, bbox=plate)

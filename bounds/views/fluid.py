@@ -218,7 +218,7 @@ def _layers(answer: FluidAnswer) -> list[Curve]:
 
 def _held(configuration: Mapping[str, int]) -> str:
     """Return a configuration as the name of a layer."""
-    return " ".join(f"{count}×{drawn(name)}" for name, count in configuration.items() if count)
+    return packed_by_name({drawn(name): count for name, count in configuration.items()})
 
 
 def picture_of_path(path: FluidPath, target: str | Path) -> None:
@@ -259,7 +259,7 @@ def _distances(servers: Sequence[int], distances: Sequence[Sequence[float]], slo
         # the fitted line has the slope and goes through the middle of the logarithms
         fit = np.exp(np.log(far).mean() + slope * (np.log(servers) - np.log(sizes).mean()))
         curves.append(Curve(name.replace("-", "−"), list(servers), fit.tolist(), look="reference"))
-    label = "sup |Y/L - y| (jobs per server)"
+    label = "sup |Y/L − y| (jobs per server)"
     return Chart("servers L (number)", label, curves, xscale="log", yscale="log")
 
 
@@ -282,10 +282,10 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     left.plot(*map(float, model.equilibrium.served), "*", color="black", ms=8, label="greedy assignment")
     left.plot(*model.workload, "x", color="black", ms=6, label="workload")
     top = np.maximum(region.max(axis=0), model.workload) * 1.06
-    xlabel, ylabel = (f"jobs of {drawn(name)} (per server)" for name in instance.names)
+    xlabel, ylabel = (f"{drawn(name)}, in service (jobs per server)" for name in instance.names)
     left.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, top[0]), ylim=(0, top[1]))
     ends = (0.0, until)
-    chart = Chart(TIME, "greatest V less V (value)", curves, yscale="log", xlim=ends, ylim=(1e-5, None))
+    chart = Chart(TIME, "greatest V − V (least weights)", curves, yscale="log", xlim=ends, ylim=(1e-5, None))
     draw(right, chart, beside=False)
     share_legend(picture, [left, right])
     save(picture, target)

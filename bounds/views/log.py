@@ -116,7 +116,7 @@ def pictures(answer: LogAnswer) -> list[Picture]:
     parts = [
         ("mean in service, as a part of the most", [one.mean / one.most if one.most else 0 for one in answer.peaks])
     ]
-    bars = Bars("part of the most in service", [drawn(one.resource) for one in answer.peaks], parts)
+    bars = Bars("in service (share of the most)", [drawn(one.resource) for one in answer.peaks], parts)
     return [Picture("Mean in service of each resource, as a part of the most at one instant.", bars)]
 
 

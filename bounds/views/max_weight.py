@@ -76,12 +76,12 @@ def picture_of_flow(
     draw(middle, region_panel(instance, region), beside=False)
     curves = [*_along(instance, paths, until), *_simulated(instance, beta, starts[0], scales, runs, until)]
     if rate is not None:
-        sure = f"largest sure rate {float(rate):.4f}"
+        sure = f"guaranteed rate {float(rate):.4f}"
         curves.append(Curve(sure, [0.0, max(lengths) / float(rate)], [max(lengths), 0.0], look="reference"))
-    title = f"β = {beta}"
+    title = f"length over time, β = {beta}"
     if rate is None:
         title += f", grows by {norm(instance, [float(v) for v in escape_velocity(instance)]):.4f}"
-    time, length = f"time / n ({UNIT_OF_THE_FILE})", "√(2V) / n (jobs)"
+    time, length = f"time / n ({UNIT_OF_THE_FILE})", "length of queues, √(2V) / n (jobs)"
     chart = Chart(time, length, curves, title=title, xlim=(0.0, until), ylim=(0.0, None))
     draw(right, chart, beside=False)
     share_legend(picture, [left, middle, right])
@@ -99,7 +99,7 @@ def _draw_flow(axes: Axes, model: MaxWeight, region: Region, paths: Sequence[Que
         colour = PALETTE[i % len(PALETTE)]
         axes.plot(*path.queues.T, color=colour, lw=1.4)
         axes.plot(*path.queues[0], "o", color=colour, ms=5)
-    xlabel, ylabel = (f"queue of {drawn(name)} (per server)" for name in model.instance.names)
+    xlabel, ylabel = (f"{drawn(name)}, waiting (jobs per server)" for name in model.instance.names)
     axes.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, most), ylim=(0, most), title="velocity and paths")
     legend_above(axes)
 

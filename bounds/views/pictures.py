@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from hashlib import sha256
@@ -54,6 +55,7 @@ STYLE: Mapping[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,  # numbers on axes are whole, not what is added to one above the axis
     "lines.linewidth": 1.3,
     "lines.markersize": 3.8,
     "grid.linewidth": 0.4,
@@ -173,6 +175,7 @@ def legend_above(axes: Axes, without: Collection[str] = ()) -> None:
         return axes.legend(handles, labels, ncols=columns, title=title, alignment="left", **how)
 
     space = _width_of(axes)
+    labels[:] = _broken(legend, labels, space)
     _fit(legend(_most_columns(legend, min(len(labels), 5), space), title or None), space)
 
 
@@ -203,6 +206,29 @@ def _most_columns(legend: Callable[[int], Any], most: int, space: float) -> int:
         if width <= space:
             return columns
     return 1
+
+
+def _broken(legend: Callable[[int], Any], labels: Sequence[str], space: float) -> list[str]:
+    """Return names, those too long for a legend of one column in two lines, broken at a plus."""
+    tried = legend(1)
+    over = tried.get_window_extent().width - space
+    widths = [text.get_window_extent().width for text in tried.get_texts()]
+    tried.remove()
+    most = max(widths) - over
+    return [_in_two(label) if width > most else label for label, width in zip(labels, widths, strict=True)]
+
+
+def _in_two(name: str) -> str:
+    """Return a name in two lines where it lists things.
+
+    >>> _in_two("16 small + 3 medium + 10 memory + 1 large").split(chr(10))
+    ['16 small + 3 medium', '+ 10 memory + 1 large']
+    """
+    places = [place for place in range(len(name)) if name[place : place + 3] == " + "]
+    if not places:
+        return name
+    middle = min(places, key=lambda place: abs(place - len(name) / 2))
+    return f"{name[:middle]}\n{name[middle + 1 :]}"
 
 
 def _fit(legend: Any, space: float) -> None:
@@ -282,36 +308,72 @@ def digest_of(made: Figure) -> str:
 
 
 def plain_ticks(axes: Axes) -> None:
-    """Write numbers on axes as `plain` does: powers, which matplotlib writes as mathematics, and thousands."""
-    from matplotlib.ticker import LogFormatter, LogFormatterMathtext, ScalarFormatter
+    """Write numbers on axes as `plain` does: all those of an axis by powers of ten where one of them is."""
+    from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter, SymmetricalLogLocator
 
-    class Plain(LogFormatter):
+    class Plain(Formatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
-            return plain(x) if super().__call__(x, pos) else ""
+            del pos
+            return plain(x, 7, power=_by_power(self.axis)) if _is_labelled(self.axis, x) else ""
 
     for axis in (axes.xaxis, axes.yaxis):
-        for formatter, replace in (
-            (axis.get_major_formatter(), axis.set_major_formatter),
-            (axis.get_minor_formatter(), axis.set_minor_formatter),
-        ):
-            if isinstance(formatter, LogFormatterMathtext):
-                replace(Plain(labelOnlyBase=formatter.labelOnlyBase))
-        if isinstance(axis.get_major_formatter(), ScalarFormatter) and np.abs(axis.get_view_interval()).max() >= 1000:
-            axis.set_major_formatter(lambda x, _: plain(x, 7))
+        ends = np.abs(axis.get_view_interval())
+        symlog: Any = axis.get_transform()
+        if axis.get_scale() == "symlog" and ends.max() < 100 * symlog.linthresh:
+            axis.set_major_locator(SymmetricalLogLocator(transform=symlog, subs=(1.0, 2.0, 5.0)))
+        if isinstance(axis.get_major_formatter(), LogFormatter):
+            axis.set_major_formatter(Plain())
+            if axis.get_scale() == "log":
+                axis.set_minor_formatter(Plain())
+        elif isinstance(axis.get_major_formatter(), ScalarFormatter) and (ends.max() >= 1000 or ends.max() < 1e-3):
+            axis.set_major_formatter(Plain())
 
 
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+def _by_power(axis: Any) -> bool:
+    """Whether numbers on an axis are powers of ten: where `plain` would write a labelled one of them so."""
+    low, high = sorted(np.abs(axis.get_view_interval()))
+    least = low if axis.get_scale() == "log" else high / 10
+    return bool(0 < least < 1e-4 or high >= 1e7)
 
 
-def plain(value: float, digits: int = 3) -> str:
-    """Write a number in a picture: in plain digits where that is short, by a power of ten elsewhere.
+def _is_labelled(axis: Any, x: float) -> bool:
+    """Whether a place of an axis has its number: on a long logarithmic axis powers of ten alone have it."""
+    low, high = sorted(axis.get_view_interval())
+    if axis.get_scale() != "log" or x <= 0:
+        return True
+    decades = np.log10(high / low)
+    digit = x / 10 ** np.floor(np.log10(x) + 1e-9)
+    # a vertical axis has space for more numbers
+    some = 2.2 if axis.axis_name == "y" else 1.2
+    digits = (1,) if decades > some else (1, 2, 5) if decades > 0.8 else range(1, 10)
+    return any(abs(digit - one) < 1e-6 for one in digits) or decades < 0.3
+
+
+RAISED = str.maketrans("-0123456789.", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
+
+
+def typeset(text: str) -> str:
+    """Return packproof's own words, which are written for a terminal, with raised powers and with minus signs.
+
+    >>> typeset("g(L) = (log L)^1.5, the slope of 3.56 - 2, steps of 1e-4")
+    'g(L) = (log L)¹·⁵, the slope of 3.56 − 2, steps of 10⁻⁴'
+    """
+    text = re.sub(r"\b1e(-?\d+)\b", lambda found: f"10{str(int(found[1])).translate(RAISED)}", text)
+    text = re.sub(r"(?<=[\w)])\^(-?\d+(?:\.\d+)?)", lambda found: found[1].translate(RAISED), text)
+    return re.sub(r"(?<=[\w)]) - (?=[\w(])", " − ", text)
+
+
+def plain(value: float, digits: int = 3, *, power: bool = False) -> str:
+    """Write a number in a picture: in plain digits where that is short, by a power of ten elsewhere, or always.
 
     >>> plain(12345.6), plain(12345.6, 7), plain(0.00125), plain(-2.0), plain(1e-7), plain(2.5e9)
     ('12,346', '12,345.6', '0.00125', '−2', '10⁻⁷', '2.5×10⁹')
+    >>> plain(0.02, power=True), plain(1.0, power=True), plain(0.0, power=True)
+    ('2×10⁻²', '10⁰', '0')
     """
-    if value == 0 or 1e-4 <= abs(value) < 1e7:
+    if value == 0 or (not power and 1e-4 <= abs(value) < 1e7):
         text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:,.{digits}g}"
         return text.replace("-", "−")
-    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     factor = f"{float(mantissa):g}".replace("-", "−")
-    return f"{'' if factor == '1' else factor + '×'}10{str(int(power)).translate(RAISED)}"
+    return f"{'' if factor == '1' else factor + '×'}10{str(int(exponent)).translate(RAISED)}"

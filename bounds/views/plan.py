@@ -365,7 +365,7 @@ def _worst_periods(answer: PlanAnswer) -> list[Table]:
             lasting(one.ends - one.begins),
             f"{one.arrivals:,}",
             f"{one.waiting:,.4g}" if one.refused is None else f"{one.refused:,}",
-            *(f"{one.in_use[name]:.1%}" for name in names),
+            *(f"{100 * one.in_use[name]:.1f} %" for name in names),
         ]
         for one in sorted(worst, key=lambda one: one.begins)
     ]
@@ -380,7 +380,7 @@ def _growth(answer: PlanAnswer, *, share: bool) -> Table:
     """Return what the log needs as it grows."""
     rows = [
         [
-            f"{one.growth:.0%}",
+            f"{100 * one.growth:.0f} %",
             "none that was tried" if one.servers is None else f"{one.servers:,}{_split(one.pools)}",
             attained_words(one.attained, share=share),
             one.carries.in_words(),

@@ -169,4 +169,4 @@ def cost_picture(answer: PlanAnswer) -> Picture:
         ("up to: the mix found", [float(high - low) for low, high in ends.values()]),
     ]
     caption = "Least cost of servers: bounds, and the cheapest mix found on which each policy meets the target."
-    return Picture(caption, Bars("cost", list(ends), parts))
+    return Picture(caption, Bars("cost (units of the prices)", list(ends), parts))

@@ -33,7 +33,7 @@ def pictures_of_plan(answer: PlanAnswer) -> list[Picture]:
     bounds = Picture(
         "Servers: bounds for the mean workload and the fullest instant, and what each policy needs for the target on "
         "the log, and at most on resampled logs.",
-        Bars("servers", [drawn(name) for name in ends], parts),
+        Bars("servers (number)", [drawn(name) for name in ends], parts),
     )
     costs = [cost_picture(answer)] if answer.cost else []
     over_time = [*_use(answer), *_profiles(answer)]
@@ -62,7 +62,7 @@ def _assignment(answer: PlanAnswer) -> list[Picture]:
     part = f", the {MOST_MIXES} most frequent of {len(columns):,} contents" if len(columns) > MOST_MIXES else ""
     caption = f"What each of {many(answer.carries.upper, 'server')} holds where they carry the mean workload{part}."
     lengths = [float(one.servers) for _, one in most]
-    return [Picture(caption, Bars("servers", [drawn(name, 40) for name, _ in most], [("", lengths)]))]
+    return [Picture(caption, Bars("servers (number)", [drawn(name, 40) for name, _ in most], [("", lengths)]))]
 
 
 def _use(answer: PlanAnswer) -> list[Picture]:
@@ -83,7 +83,11 @@ def _use(answer: PlanAnswer) -> list[Picture]:
         trouble = [100 * (one.refused or 0) / max(one.arrivals, 1) for one in answer.over_time]
         what, label = "VMs refused, of those that came", "refused (% of the VMs that came)"
     else:
-        trouble, what, label = [one.waiting for one in answer.over_time], "VMs that wait, on average", "VMs that wait"
+        trouble, what, label = (
+            [one.waiting for one in answer.over_time],
+            "VMs that wait, on average",
+            "VMs that wait (number)",
+        )
     pictures = [Picture(f"What is in use of {on}, over the log.", in_use)] if shares else []
     curve = Curve("", middle, trouble, look="plain")
     return [*pictures, Picture(f"{what}, over the log, on {on}.", Chart(when, label, [curve], ylim=(0.0, None)))]
@@ -97,7 +101,7 @@ def _profiles(answer: PlanAnswer) -> list[Picture]:
     for values, what, first in every:
         if values:
             curve = Curve("", [float(x) for x in range(first, first + len(values))], values)
-            chart = Chart(what, "VMs in service", [curve], ylim=(0.0, None))
+            chart = Chart(what, "VMs in service (number)", [curve], ylim=(0.0, None))
             charts.append(Picture(f"VMs in service by {what}.", chart))
     return charts
 
@@ -107,14 +111,14 @@ def _by_type(answer: PlanAnswer) -> Picture:
         ("mean", [one.jobs for one in answer.workload]),
         ("more at the fullest instant", [max(one.at_peak - one.jobs, 0.0) for one in answer.workload]),
     ]
-    bars = Bars("VMs in service", [drawn(one.type) for one in answer.workload], parts)
+    bars = Bars("VMs in service (number)", [drawn(one.type) for one in answer.workload], parts)
     return Picture("VMs in service by type: the mean, and how many more at the fullest instant.", bars)
 
 
 def _as_it_grows(answer: PlanAnswer) -> list[Picture]:
-    grown = {"today": answer.servers} | {f"+{one.growth:.0%}": one.servers for one in answer.growth}
+    grown = {"today": answer.servers} | {f"+{100 * one.growth:.0f} %": one.servers for one in answer.growth}
     lengths = [float(servers) for servers in grown.values() if servers]
     if not answer.growth or len(lengths) < len(grown):
         return []
-    bars = Bars("servers", list(grown), [("", lengths)])
+    bars = Bars("servers (number)", list(grown), [("", lengths)])
     return [Picture(f"Servers that {answer.policy} needs for the target as the log grows.", bars)]

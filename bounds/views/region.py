@@ -157,11 +157,11 @@ def pictures(answer: RegionAnswer | Facets) -> list[Picture]:
         # from the first axis to the second, as the region is convex and has the origin
         ordered = [[0.0, 0.0], *sorted(corners, key=lambda v: atan2(v[1], v[0])), [0.0, 0.0]]
         x, y = map(list, zip(*ordered, strict=True))
-        labels = ("x1 (jobs per server)", "x2 (jobs per server)")
+        labels = ("type 1 (jobs per server)", "type 2 (jobs per server)")
         chart = Chart(*labels, [Curve("region", x, y, look="plain")], xlim=(0, None), ylim=(0, None))
         return [Picture("The region of jobs per server.", chart)]
     lengths = [as_float(answer.traffic_intensity), 1.0]
-    bars = Bars("traffic intensity", ["this workload", "limit"], [("", lengths)])
+    bars = Bars("traffic intensity (share of the limit)", ["this workload", "limit"], [("", lengths)])
     return [Picture("Traffic intensity of the workload, and the limit.", bars)]
 
 
@@ -207,6 +207,8 @@ def picture_of_region(
         panels = [plane_panel(instance, intensity, region or region_facets(instance))]
     else:
         panels = _slices(instance, intensity)
+    if pair is not None or len(instance.types) > 2:
+        title = f"Traffic intensity {float(intensity.value):.4g}; other types at their workload"
     height = 2.4 if len(panels) > 1 else 1.3 if isinstance(panels[0], Bars) else 3.6
     picture_of_panels(panels, path, title, columns=3, height=height, alone=4.6)
 

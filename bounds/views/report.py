@@ -131,7 +131,7 @@ def _svg(panel: Panel, prefix: str) -> str:
 def _attached(document: Document) -> Iterator[dict[str, str]]:
     files = {"answer.json": (document, "the whole answer")}
     if document.get("certificate"):
-        evidence = "evidence that `packproof check certificate.json` verifies"
+        evidence = "evidence that packproof check certificate.json verifies"
         files["certificate.json"] = (document["certificate"], evidence)
     for name, (content, what) in files.items():
         text = json_text(content, indent=1)

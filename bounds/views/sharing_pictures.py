@@ -46,7 +46,7 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
         "in use (share)",
         [f"{drawn(cluster.servers[i].name)} {drawn(cluster.resources[r])}" for i, r in places],
         together(parts),
-        title or f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})",
+        title or f"{allocation.mechanism}\nJain index {float(jain_index(allocation.shares)):.3f}",
         xlim=(0.0, 1.0),
     )
 

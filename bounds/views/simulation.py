@@ -339,7 +339,7 @@ def notes_of_start(answer: Simulated) -> list[str]:
 
 def pictures(answer: Simulated) -> list[Picture]:
     """Return the jobs in service by type."""
-    return [Picture("Mean number of jobs in service by type.", bars_of("jobs in service", answer.jobs))]
+    return [Picture("Mean number of jobs in service by type.", bars_of("jobs in service (number)", answer.jobs))]
 
 
 def bars_of(xlabel: str, lengths: Mapping[str, float | None]) -> Bars:
@@ -385,6 +385,13 @@ def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), 
     )
 
 
+def title_of(results: Sequence[Result[Any]]) -> str:
+    """Return the title of a chart over time: servers, replications, and what the bands are."""
+    count = replications(results)
+    runs = f"{many(results[0].scenario.servers, 'server')}, {many(count, 'replication')}"
+    return f"{runs}, 95 % bands" if count > 1 else runs
+
+
 def references(result: Result[Any]) -> list[Line]:
     """Return the greedy and the optimal reward of many servers, for a loss system that draws its arrivals."""
     from theory.greedy.optimal import solve
@@ -392,14 +399,17 @@ def references(result: Result[Any]) -> list[Line]:
     if isinstance(result, QueueResult) or result.scenario.jobs is not None:
         return []
     solution = solve(result.scenario.instance)
-    values = (("greedy, many servers", solution.greedy.reward), ("optimal", solution.optimal.reward))
+    greedy, optimal = solution.greedy.reward, solution.optimal.reward
+    if greedy == optimal:
+        return [Line("greedy, optimal", float(greedy))]
+    values = (("greedy, many servers", greedy), ("optimal", optimal))
     return [Line(name, float(reward)) for name, reward in values]
 
 
 def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
     """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
     scenario = results[0].scenario
-    title = f"{many(scenario.servers, 'server')}, {many(replications(results), 'replication')}"
+    title = title_of(results)
     if isinstance(results[0], QueueResult) and scenario.intensity is not None:
         title += f", traffic intensity {scenario.intensity:.4g}" + " at least" * by_mean
     picture_of_panels([chart_over_time(results, references(results[0]), title)], path, "", height=2.8, alone=4.6)

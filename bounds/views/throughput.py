@@ -236,7 +236,9 @@ def bracket_panel(sizes: Sizes, best: Bracket) -> Chart:
         near = [(n, end) for n, end in points if end <= 1.3 * bound]
         if near:
             curves.append(Curve(name, [n for n, _ in near], [end for _, end in near]))
-    title = f"Between {lower[-1]:.5g} and {upper[-1]:.5g} jobs"
+    is_exact = max(low for _, low, _ in best.history) == min(high for _, _, high in best.history)
+    workload = f"{lower[-1]:.5g}" if is_exact else f"{lower[-1]:.5g} to {upper[-1]:.5g}"
+    title = f"Supportable workload: {workload} jobs"
     least = min(min(curve.y) for curve in curves)
     return Chart(
         "cells (number)",
@@ -263,7 +265,7 @@ def law_panel(law: Law, best: Bracket) -> Chart:
         Curve("price", sizes.tolist(), best.above.at(sizes).tolist(), look="plain"),
     ]
     label = "jobs up to a size, price (share)"
-    return Chart("size (share of a server)", label, curves, title="Sizes, and prices (at most 1 a server)")
+    return Chart("size (share of a server)", label, curves, title="Sizes, and prices of at most 1 on any server")
 
 
 def below(law: Law, size: Fraction, *, with_atom: bool = True) -> float:

@@ -95,7 +95,7 @@ def _amounts(space: Additive, units: Sequence[int]) -> list[str]:
 def pictures(answer: Worst | BySize) -> list[Picture]:
     """Return the workload by type as bars."""
     lengths = [as_float(x) for x in answer.workload.values()]
-    bars = Bars("jobs per server", [drawn(name) for name in answer.workload], [("", lengths)])
+    bars = Bars("workload (jobs per server)", [drawn(name) for name in answer.workload], [("", lengths)])
     return [Picture("The worst workload that was found, by type.", bars)]
 
 

@@ -86,7 +86,7 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     module = claim.check.__module__
     file = "/../" + module.replace(".", "/") + ".py"
     parts = [
-        f"# {plain(claim.title)}\n",
+        f"# {with_formulas(claim.title)}\n",
         f"{plain(claim.source)} of [{TITLES[claim.paper]}](index.md), claim {code(claim.id)}\n",
         table(_rows(claim, outcome), kind="claim"),
     ]
@@ -190,7 +190,7 @@ def rows_of(chosen: Iterable[Claim], prefix: str) -> list[tuple[str, str, str, s
     return [
         (
             plain(claim.source),
-            f"[{plain(claim.title)}]({prefix}{page_of(claim)}.md)",
+            f"[{with_formulas(claim.title)}]({prefix}{page_of(claim)}.md)",
             claim.evidence or "",
             badge(claim.verdict) + (f" {claim.refutes}" if claim.refutes else ""),
         )

@@ -1,12 +1,15 @@
 """Formulas in the text of claims, set as mathematics: ``1 - (1 - 1/J)^J`` becomes ``$1 - (1 - 1/J)^{J}$``.
 
 Claims are written for a terminal. A formula here is the longest expression of the grammar below that begins at a word
-and has a sign of mathematics in it: a relation, an index, a power or a Greek letter. All other text is left as it is.
+and has a sign of mathematics in it: a relation, an index, a power, a Greek letter, a norm, or a number at a letter. All
+other text is left as it is.
 
-    expression := term (operator term)*          operator := + - / . x = < > <= >=
+    expression := term (operator term)*          operator := + - / . x = != < > <= >=
     term       := factor (space factor)*
     factor     := atom ("_" index | "^" power | "'" | "*")*
-    atom       := number | letter | name of a letter | name of a function | "(" expression ")" | letter "(" ... ")"
+    atom       := number | number letter | number ".." atom | letter | name of a letter | name of a function
+                | "(" expression ")" | letter "(" ... ")" | letter "[" ... "]"
+                | "||" expression "||" | "|" expression "|"
 """
 
 from __future__ import annotations
@@ -19,19 +22,22 @@ _LETTERS = "alpha|beta|gamma|delta|eta|kappa|lambda|mu|phi|psi|rho|sigma|tau|xi|
 GREEK = {name: rf"\{name}" for name in _LETTERS.split("|")} | {"eps": r"\varepsilon"}
 FUNCTIONS = {name: rf"\{name}" for name in ("exp", "log", "min", "max", "sin", "tanh", "sum", "prod", "sqrt")}
 OPERATORS = {"+": "+", "-": "-", "/": "/", ".": r"\cdot", "x": r"\times"}
-RELATIONS = {"<=": r"\le", ">=": r"\ge", "<": r"\lt", ">": r"\gt", "=": "="}
+RELATIONS = {"!=": r"\ne", "<=": r"\le", ">=": r"\ge", "<": r"\lt", ">": r"\gt", "=": "="}
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _NAME = re.compile(rf"(?:{'|'.join(sorted([*GREEK, *FUNCTIONS], key=len, reverse=True))}|[A-Za-z])(?![A-Za-z0-9])")
 _INDEX = re.compile(r"_(\w+)|_\{(\w(?:,\w)*)\}")
 _POWER = re.compile(r"\^(-?(?:\d+(?:\.\d+)?(?:/\d+)?|[A-Za-z](?![A-Za-z])|kappa))(?:_(\w+))?")
-_OPERATOR = re.compile(r"( ?)(<=|>=|[-+/=<>])( ?)|( )([.x])( )(?=[\d(A-Z])")
+_OPERATOR = re.compile(r"( ?)(!=|<=|>=|[-+/=<>])( ?)|( )([.x])( )(?=[\d(A-Z])")
 _TIMES = re.compile(r" [x.] (?=[\d(A-Z])")
+_BESIDE = re.compile(r"\)[(\d]")
 _WORDS = re.compile(r"[aI](?= (?![-+/=<>])|[,;:.]|$)")
 _NUMBERED = re.compile(r"\((?:\d+[a-z]?|[a-z])\)")
-_BEGIN = re.compile(r"(?<![\w.^\-'`*/])(?=[\w(])")
-_ENDS = re.compile(r"(?![\w^`\[(]|[.][\w.]|['\-/*]\w|[ ][<>=])")
-_SIGN = re.compile(r"[_^<>=]|\\[a-zA-Z]{2}")
+_BEGIN = re.compile(r"(?<![\w.^\-'`*/|])(?=[\w(|])")
+_ENDS = re.compile(r"(?![\w^`\[(~]|[.][\w.]|['\-/*]\w|[ ](?:[<>=]|!=))")
+_SIGN = re.compile(r"[_^<>=|\[]|\\[a-zA-Z]{2}|\d/?[A-Za-z]")
+_RANGE = re.compile(r"(\d+)\.\.(?=[\dA-Z])")
+_MULTIPLE = re.compile(r"\d+[A-Z](?!\w)")
 
 
 def with_formulas(text: str) -> str:
@@ -106,12 +112,12 @@ class _Reader:
             return None
         latex, end = before + read[0], read[1]
         self._note(latex, end)
-        while (close := self.text.startswith(")(", end - 1)) or self.text.startswith(" ", end):
+        while (close := bool(_BESIDE.match(self.text, end - 1))) or self.text.startswith(" ", end):
             following = None if _TIMES.match(self.text, end) else self.factor(end if close else end + 1)
             if following is None:
                 break
             number = following[0][0].isdigit()
-            if number and latex[-1] not in "0123456789)":
+            if number and not close and latex[-1] not in "0123456789)":
                 break  # two things: "with beta 0.98"
             latex, end = f"{latex} {chr(92)}{'cdot' if number else ','} {following[0]}", following[1]
             self._note(latex, end)
@@ -150,6 +156,14 @@ class _Reader:
             inner = self.brackets(at)
             # "(N = 6)" is a remark
             return None if inner and re.search(r"[=<>]|\\[lg][te]\b", inner[0]) else inner
+        for bar, latex in (("||", r"\lVert {} \rVert"), ("|", r"\lvert {} \rvert")):
+            if self.text.startswith(bar, at):
+                return self.enclosed(at + len(bar), bar, latex)
+        if begin := _RANGE.match(self.text, at):
+            last = self.factor(begin.end())
+            return (rf"{begin[1]}, \dots, {last[0]}", last[1]) if last else None
+        if multiple := _MULTIPLE.match(self.text, at):
+            return multiple[0], multiple.end()
         if number := _NUMBER.match(self.text, at):
             digits, _, exponent = number[0].partition("e")
             power = f"10^{{{exponent}}}"
@@ -160,6 +174,8 @@ class _Reader:
             return self.function(name[0], name.end())
         latex, end = GREEK.get(name[0], name[0]), name.end()
         if self.text.startswith("(", end) and (inner := self.brackets(end)):
+            return latex + inner[0], inner[1]
+        if self.text.startswith("[", end) and (inner := self.enclosed(end + 1, "]", "[{}]")):
             return latex + inner[0], inner[1]
         return latex, end
 
@@ -175,16 +191,22 @@ class _Reader:
 
     def brackets(self, at: int) -> Read:
         """Read an expression in round brackets."""
+        return self.enclosed(at + 1, ")", "({})")
+
+    def enclosed(self, at: int, close: str, latex: str) -> Read:
+        """Read an expression up to what closes it, and put it into its LaTeX."""
         self.depth += 1
-        inner = self.expression(at + 1)
+        inner = self.expression(at)
         self.depth -= 1
-        if inner is None or not self.text.startswith(")", inner[1]):
+        if inner is None or not self.text.startswith(close, inner[1]):
             return None
-        return f"({inner[0]})", inner[1] + 1
+        return latex.format(inner[0]), inner[1] + len(close)
 
 
 def _index(index: str) -> str:
     if len(index) == 1 or index.isdigit() or "," in index:
         return index
+    if index == "inf":
+        return r"\infty"
     word = index.replace("_", r"\_")
     return GREEK.get(index, rf"\mathrm{{{word}}}")

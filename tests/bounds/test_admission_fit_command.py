@@ -223,7 +223,7 @@ def test_a_model_in_doubt_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     twins.write_text("\n".join([header, *rows, *(f"twin-{row}" for row in rows)]) + "\n")
     assert run(["admission", "fit", str(twins)]) == 0
     told = capsys.readouterr().out
-    assert "the model is in doubt (5%, Bonferroni over 6 tests): time between arrivals (hours)" in told
+    assert "the model is in doubt (5 %, Bonferroni over 6 tests): time between arrivals (hours)" in told
 
 
 VMS = "deployment,start,end\n"

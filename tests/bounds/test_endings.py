@@ -54,7 +54,7 @@ def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned) -> None:
     assert low < 0.05 < high
     labels = [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else []
     labels += [text.get_text() for text in axes.texts]  # beside their lines
-    estimated = f"estimated threshold {tuned.policy.threshold:.6g}"
+    estimated = f"estimated threshold {tuned.policy.threshold:.4g}"
     assert set(labels) >= {"SLA 0.05", estimated}
     assert any("95 %" in label for label in labels)
     lines = {line.get_label(): line for line in axes.get_lines()}
@@ -63,6 +63,10 @@ def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned) -> None:
     both = replace(tuned, safe=replace(tuned.policy, threshold=4.0))
     safe = {line.get_label(): line for line in drawn(both).get_lines()}["safe threshold 4"]
     assert set(safe.get_xdata()) == {4.0}
+    equal = drawn(replace(tuned, safe=tuned.policy))
+    assert [label for line in equal.get_lines() if "threshold" in (label := str(line.get_label()))] == [
+        f"estimated, and safe, threshold {tuned.policy.threshold:.4g}"
+    ]
 
 
 def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(tuned: Tuned) -> None:

@@ -17,13 +17,15 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from bounds.answers import KINDS, schema
 from bounds.cli import run
 from bounds.views.checked import EXACT, as_float, expect_answer
 from bounds.views.headline import headline
+from bounds.views.pictures import as_bytes
 from bounds.views.report import _schema_of, report_page, reported
-from tests.pictures.looks import HOSTILE, hostile_instance
+from tests.pictures.looks import HOSTILE, faults, hostile_instance, typed
 from theory.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -207,6 +209,21 @@ def test_pictures_of_a_report_have_no_background(answers: dict[str, Any]) -> Non
     assert background is not None
     assert "fill: none" in background[1] or "opacity: 0" in background[1]
     assert "servers (share)" in first, "the assignment comes first"
+
+
+@pytest.mark.pictures
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_pictures_of_a_report_are_sound(name: str, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Axes have units, texts do not overlap, and mathematics is printed, at the width of a report."""
+    figures: list[Figure] = []
+
+    def recorded(made: Figure, *given: Any, **named: Any) -> bytes:
+        figures.append(made)
+        return as_bytes(made, *given, **named)
+
+    monkeypatch.setattr("bounds.views.report.as_bytes", recorded)
+    report_page(answers[name], answers[name]["made"]["command"])
+    assert not [fault for made in figures for fault in (*faults(made), *typed(made))]
 
 
 def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any]) -> None:

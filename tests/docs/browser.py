@@ -149,6 +149,13 @@ class Browser:
         here = f"!window.left && location.pathname.endsWith({json.dumps(ending)})"
         self.wait(f"{here} && document.readyState === 'complete'")
 
+    def resize(self, width: int, medium: str = "screen") -> None:
+        """Show pages on a screen of a width in pixels, as a telephone does below 600, or as they are printed."""
+        self._send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+        )
+        self._send("Emulation.setEmulatedMedia", media=medium)
+
     def picture(self, path: Path) -> None:
         """Take a screenshot."""
         path.write_bytes(base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"]))

@@ -19,7 +19,7 @@ from bounds.results import claims
 from bounds.results import modules as files_of_claims
 from bounds.results.reproduction import DRAWINGS, modules, reproductions
 from bounds.results.run import picture
-from tests.pictures.looks import faults
+from tests.pictures.looks import faults, typed
 
 pytest.importorskip("jupytext")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -223,6 +223,8 @@ def test_the_page_of_a_claim_says_first_what_is_printed(tmp_path: Path) -> None:
     paper = claims(paper="ps-dsf")
     listed = paper_page("ps-dsf", paper)
     assert all(f"[{plain(one.title)}](../{one.id}.md)" in listed for one in paper)
+    (attained,) = claims(["autoscaling/prop-3.10"])
+    assert claim_page(attained, None, tmp_path).startswith("# One family attains $1-(1-1/J)^{J}$ for every J\n")
 
 
 def plain(text: str) -> str:
@@ -239,6 +241,11 @@ FORMULAS = {
     "D_n = -(a A + b B) times": r"$D_{n} = -(a \, A + b \, B)$ times",
     "0.97 x 2/3 rho*": r"$0.97 \times 2/3 \, \rho^{*}$",
     "there is a C > 0, Example 1 (N = 6)": r"there is a $C \gt 0$, Example 1 \($N = 6$\)",
+    "||Q(t)||_inf < C |q|^2 or E[V] <= -delta": r"$\lVert Q(t) \rVert_{\infty} \lt C \, \lvert q \rvert^{2}$ or "
+    r"$E[V] \le -\delta$",
+    "J = 2..12 has 4J - 4 of them, k != l": r"$J = 2, \dots, 12$ has $4J - 4$ of them, $k \ne l$",
+    "K_RED has (1-eps)2/3, over 1 - 1/e": r"$K_{\mathrm{RED}}$ has $(1-\varepsilon) \cdot 2/3$, over $1 - 1/e$",
+    "at most 2/3 over k~ in M14 | G16": r"at most 2/3 over k\~ in M14 \| G16",
     "types (1, 1), 20 servers, VQS-BF, K_RED_x": r"types \(1, 1\), 20 servers, VQS\-BF, $K_{\mathrm{RED\_x}}$",
 }
 
@@ -256,7 +263,7 @@ def test_formulas_of_claims_are_sound() -> None:
 
     found = set()
     for claim in claims():
-        for text in (claim.statement, claim.printed):
+        for text in (claim.title, claim.statement, claim.printed):
             pieces = re.split(r"(?<!\\)\$(.+?)(?<!\\)\$", with_formulas(text))
             at = 0
             for piece in pieces[::2]:
@@ -269,6 +276,7 @@ def test_formulas_of_claims_are_sound() -> None:
     for formula in found:
         assert formula.count("(") == formula.count(")"), formula
         assert formula.count("{") == formula.count("}"), formula
+        assert formula.count("[") == formula.count("]"), formula
 
 
 def test_a_notebook_link_stands_below_the_title(generate: ModuleType, tmp_path: Path) -> None:
@@ -338,7 +346,8 @@ def test_drawings_of_claims_are_sound(file: str) -> None:
     """Each file of claims registers its drawings as it is loaded; several claims may share one."""
     loaded = vars(import_module(file)).values()
     for drawing in {id(one): one for one in DRAWINGS.values() if any(one.compute is made for made in loaded)}.values():
-        assert not faults(drawing.figure()), drawing.title
+        figure = drawing.figure()
+        assert not [*faults(figure), *typed(figure)], drawing.title
 
 
 def test_every_drawing_is_found_in_its_file() -> None:
@@ -355,7 +364,7 @@ def test_drawings_of_examples_are_sound(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(evidence, "save", lambda figure, _: drawn.append(figure))
     for claim in ("packproof/tight", "packproof/sequential-pools", "packproof/worst-rewards"):
         evidence.DRAWN[claim](tmp_path / "picture.png")
-        assert not faults(drawn[-1])
+        assert not [*faults(drawn[-1]), *typed(drawn[-1])]
     evidence.DRAWN["autoscaling/def-3.8-three-types"](tmp_path / "picture.png")
     assert len(drawn) == 4
     assert not faults(drawn[-1])

@@ -87,7 +87,14 @@ def _outside(made: Figure) -> Iterator[str]:
     for axes in made.axes:
         if axes.axison:
             legend = axes.get_legend()
-            every += [axes.title, axes.xaxis.label, axes.yaxis.label, *_shown_ticks(axes), *axes.texts]
+            every += [
+                axes.title,
+                axes._left_title,
+                axes.xaxis.label,
+                axes.yaxis.label,
+                *_shown_ticks(axes),
+                *axes.texts,
+            ]
             every += [axes.zaxis.label] if hasattr(axes, "zaxis") else []
             every += [] if legend is None else [legend]
     for one in every:
@@ -128,8 +135,17 @@ def _labels(axes: Axes) -> Iterator[str]:
     for which, axis, label in (("x", axes.xaxis, axes.get_xlabel()), ("y", axes.yaxis, axes.get_ylabel())):
         names = [text.get_text() for text in axis.get_ticklabels()]
         numeric = any(re.fullmatch(r"[-−\d.,×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", name) for name in names)
-        if axis.get_visible() and numeric and not re.search(r"\(.+\)$", label):
+        if axis.get_visible() and numeric and (not re.search(r"\(.+\)$", label) or label.endswith("(1)")):
             yield f"the {which} axis has no unit: {label!r}"
+
+
+TYPED = re.compile(r"[\w)\]] - [\w(]|[\w)]\^|\de-\d|[<>]=|\b(rho|mu|beta|eps|epsilon|sqrt)\b|\b[a-zA-Z]_\w\b|\d%")
+"""Mathematics as it is typed: a hyphen for minus, carets, names of Greek letters, no space before %."""
+
+
+def typed(made: Figure) -> list[str]:
+    """Return the texts of a picture that write mathematics as it is typed, not as it is printed."""
+    return [text for text in texts_of(made) if TYPED.search(text)]
 
 
 def _legend(axes: Axes) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,7 +21,7 @@ from bounds.results.run import picture
 from bounds.views.drawing import arranged, draw
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, STYLE, figure, styled
-from tests.pictures.looks import HOSTILE, faults, hostile_cluster, hostile_instance, texts_of
+from tests.pictures.looks import HOSTILE, faults, hostile_cluster, hostile_instance, texts_of, typed
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -32,7 +33,8 @@ def test_results(identity: str) -> None:
         panels = result.compute(**result.parameters[Level.tiny])
     except WithoutData as reason:
         pytest.skip(str(reason))
-    assert not faults(picture(result, panels, Level.tiny))
+    made = picture(result, panels, Level.tiny)
+    assert not [*faults(made), *typed(made)]
     titles = [panel.title for panel in panels]
     assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
 
@@ -81,7 +83,7 @@ def test_pictures_of_commands(command: str, tmp_path: Path, figures: list[Figure
     words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv", ".json")) else word for word in command.split()]
     assert run([*words, "--plot", str(tmp_path / "p.svg")]) == 0
     (made,) = figures
-    assert not faults(made)
+    assert not [*faults(made), *typed(made)]
 
 
 ONE, TWO, SIX, POOLS, CLUSTER = "one.json", "two.json", "six.json", "pools.json", "cluster.json"
@@ -300,7 +302,64 @@ def test_bars_have_numbers_and_axes_a_minus() -> None:
     low = _drawn(Chart("time (s)", "more queue (jobs)", [Curve("a", (0, 1), (-2, 2))]))
     assert "−2" in " ".join(texts_of(low))
     log = _drawn(Chart("time (s)", "chance (share)", [Curve("a", (0, 1), (1e-6, 1.0))], yscale="log"))
-    assert {"10⁻⁶", "0.01", "1"} <= set(texts_of(log))
+    assert {"10⁻⁶", "10⁻²", "10⁰"} <= set(texts_of(log)), "all numbers of an axis are written alike"
+
+
+@pytest.mark.parametrize(("scale", "ends"), [("log", (2e-5, 30.0)), ("log", (0.5, 3e7)), ("linear", (0.0, 1.5e7))])
+def test_numbers_on_an_axis_are_all_plain_or_all_powers(scale: str, ends: tuple[float, float]) -> None:
+    made = _drawn(Chart("time (s)", "queue (jobs)", [Curve("a", (0, 1), ends)], yscale=scale))
+    made.draw_without_rendering()
+    (axes,) = made.axes
+    shown = [label.get_text() for label in axes.get_yticklabels(which="both") if label.get_text()]
+    assert sum("10" in text and text not in ("10", "0.10") for text in shown) >= 2
+    assert not [text for text in shown if text != "0" and not re.search("10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]", text)]
+
+
+def test_short_logarithmic_axes_have_at_least_three_numbers() -> None:
+    for scale, ends in (("log", (90.0, 1100.0)), ("log", (2.0, 9.0)), ("symlog", (0.0, 6.0))):
+        made = _drawn(Chart("time (s)", "queue (jobs)", [Curve("a", (0, 1), ends)], yscale=scale))
+        made.draw_without_rendering()
+        (axes,) = made.axes
+        low, high = axes.get_ylim()
+        labels = (tick for tick in (*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()))
+        shown = [tick.label1.get_text() for tick in labels if low <= tick.get_loc() <= high]
+        assert len([text for text in shown if text]) >= 3, (scale, ends)
+
+
+def test_bars_with_stars_and_intervals_have_numbers_beyond_these() -> None:
+    stars = Bars("memory (GB)", ["one", "two"], [("computed", (6.25, 12.5))], stars=[(0, 9.0)])
+    (axes,) = _drawn(stars).axes
+    assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("6.25", 9.0), ("12.5", 12.5)]
+    ends = replace(stars, stars=(), whiskers=[(6.0, 7.0), (12.0, 14.0)])
+    made = _drawn(ends)
+    assert [text.xy[0] for text in made.axes[0].texts] == [7.0, 14.0]
+    assert "95 % interval" in texts_of(made)
+    counted, shares = (
+        _drawn(Bars("servers (number)", ["one", "two"], [("", (1.0, most))])).axes[0] for most in (2.0, 2.5)
+    )
+    assert all(tick == round(tick) for tick in counted.get_xticks()), "of what is counted there are no parts"
+    assert any(tick != round(tick) for tick in shares.get_xticks())
+    assert "computed" not in texts_of(_drawn(replace(stars, stars=()))), "the axis says what bars of one part are"
+
+
+def test_a_long_name_in_a_legend_is_broken_before_it_is_cut() -> None:
+    name = "16 small + 3 medium + 10 memory + 1 large"
+    layers = [Curve(text, (0.0, 1.0), (0.5, 0.5), look="layer") for text in (name, "2 large", "x" * 80)]
+    panels = [replace(Chart("time (s)", "servers (share)", layers), title=str(n)) for n in range(3)]
+    panels[1] = replace(panels[1], curves=layers[:2])
+    made = arranged(panels, "", columns=3)
+    assert not faults(made)
+    shown = texts_of(made)
+    assert name.replace(" + 10", "\n+ 10") in shown
+    assert not any("large" in text and "..." in text for text in shown)
+    assert any(text.startswith("xxx") and "..." in text for text in shown), "what cannot be broken is cut"
+
+
+def test_a_table_does_not_keep_charts_from_sharing_a_legend() -> None:
+    chart = Chart("time (s)", "queue (jobs)", [LINE, replace(LINE, name="b" * 30)])
+    made = arranged([Cells(["x"], ["one"], [["1"]]), chart, chart], "all", columns=3)
+    assert len(made.legends) == 1
+    assert not faults(made)
 
 
 def test_thousands_on_axes_have_a_comma() -> None:
@@ -322,7 +381,8 @@ def test_faults_are_found() -> None:
     """Each fault, made on purpose, is named."""
 
     def bad(change: str) -> list[str]:
-        panel = Chart("time" if change == "unit" else "time (s)", "queue (jobs)", [LINE, Curve("b", (0, 1), (1, 0))])
+        x = {"unit": "time", "one": "time (1)"}.get(change, "time (s)")
+        panel = Chart(x, "queue (jobs)", [LINE, Curve("b", (0, 1), (1, 0))])
         made = _drawn(panel)
         (axes,) = made.axes
         first, second = axes.get_lines()
@@ -342,6 +402,7 @@ def test_faults_are_found() -> None:
     assert not bad("nothing")
     expected = {
         "unit": "no unit",
+        "one": "no unit",
         "legend": "covers data",
         "canvas": "outside the canvas",
         "overlap": "overlap",
@@ -350,6 +411,14 @@ def test_faults_are_found() -> None:
     }
     for change, words in expected.items():
         assert any(words in fault for fault in bad(change)), change
+
+
+@pytest.mark.parametrize("text", ["1 - 1/e", "L^-1/2", "Q >= c", "rho (jobs)", "(2 sqrt(N))", "y_j", "86%"])
+def test_mathematics_as_it_is_typed_is_found(text: str) -> None:
+    made = _drawn(Chart("time (s)", "queue (jobs)", [replace(LINE, name=text)]))
+    assert typed(made) == [text]
+    printed = _drawn(Chart("time (s)", "ρ (jobs)", [replace(LINE, name="1 − 1/√L, 86 %, max-weight, 2⁻ᴶ, yⱼ")]))
+    assert not typed(printed)
 
 
 def test_notebooks_show_names_as_they_are(figures: list[Figure]) -> None:

@@ -114,6 +114,20 @@ def test_the_optimum_ignores_the_order_of_types(instance: Instance, data: st.Dat
     assert optimal_assignment(instance.reordered(order)).reward == optimal_assignment(instance).reward
 
 
+@given(instances())
+def test_the_optimum_ignores_the_names_of_types(instance: Instance) -> None:
+    named = instance.with_names([f"kind {j}" for j in range(len(instance.types))])
+    assert named.names == tuple(f"kind {j}" for j in range(len(instance.types)))
+    assert named.with_names(instance.names) == instance
+    assert optimal_assignment(named).reward == optimal_assignment(instance).reward
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", "b", "c"]])
+def test_names_of_types_are_as_many_and_all_different(names: list[str]) -> None:
+    with pytest.raises(InputError, match="names: expected 2 names, all different, got"):
+        additive([12], [[5], [7]]).with_names(names)
+
+
 @given(instances(max_types=3))
 def test_warm_and_fresh_agree(instance: Instance) -> None:
     program = AssignmentProgram(instance)

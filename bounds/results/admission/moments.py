@@ -184,8 +184,8 @@ def prop_3_1_proof(
 @drawing(f"Two deployments of known kinds on {CAPACITY} cores", "prop-3.1", "prop-3.1-proof")
 def failing() -> Sequence[Panel]:
     times = np.linspace(0.0, 10.0, 81).tolist()
-    curve = Curve("Pr[sum of Q >= c]", times, [_tail(PAIR, t) for t in times], look="plain")
-    return [Chart("time ahead (hours)", "share of scale-outs that fail (1)", [curve])]
+    curve = Curve("Pr[sum of Q ≥ c]", times, [_tail(PAIR, t) for t in times], look="plain")
+    return [Chart("time ahead (hours)", "scale-outs that fail (share)", [curve])]
 
 
 ASKING = (Kind(0.5, 0.8, 0.6, 0.05, 1), Kind(0.25, 0.4, 0.2, 0.3, 2), Kind(0.25, 1.5, 1.0, 0.0, 1))
@@ -552,8 +552,8 @@ def moments() -> Sequence[Panel]:
         Curve("Propositions 4.3 and 4.5 composed", times, [composed_moments(WORKED, 4, t).variance for t in times]),
     ]
     return [
-        Chart("time ahead (hours)", "Pr[not out of cores] (1)", alive, xscale="log", ylim=(0, 1.05)),
-        Chart("time ahead (hours)", "variance of the size (cores^2)", right, xscale="log", ylim=(0, None)),
+        Chart("time ahead (hours)", "not out of cores (probability)", alive, xscale="log", ylim=(0, 1.05)),
+        Chart("time ahead (hours)", "variance of the size (cores²)", right, xscale="log", ylim=(0, None)),
     ]
 
 
@@ -633,7 +633,7 @@ def belief_exact(
     return Outcome(f"{shown}; all within {worst:.0e} of the grid", bool(good))
 
 
-@drawing("What five quiet hours of one core say of mu (worked example)", "belief-exact")
+@drawing("What five quiet hours of one core say of μ (worked example)", "belief-exact")
 def beliefs() -> Sequence[Panel]:
     from scipy.stats import gamma
 
@@ -648,4 +648,4 @@ def beliefs() -> Sequence[Panel]:
         Curve("conjugate update", x, gamma.pdf(mu, plug_in.shape, scale=1 / plug_in.rate), look="plain"),
         Curve("exact", x, np.interp(mu, exact.mu, density), look="plain"),
     ]
-    return [Chart("death rate mu of a core (per hour)", "density (hours)", curves)]
+    return [Chart("death rate μ of a core (per hour)", "density (hours)", curves)]

@@ -448,7 +448,7 @@ def table_2_panels(runs: int, until: float) -> Sequence[Panel]:
         curve = at_sla(CLUSTER, AdmissionPolicy(name), until, runs)
         used = mean_interval(curve.pseudo_values(0.01))
         shown = f"{used.mean:.4f} [{used.low:.4f}, {used.high:.4f}]"
-        texts.append([f"{curve.threshold_at(0.01):.4g}", shown, f"{0.01:.2%}" if curve.holds(0.01) else "not reached"])
+        texts.append([f"{curve.threshold_at(0.01):.4g}", shown, f"{1:.2f} %" if curve.holds(0.01) else "not reached"])
     rows = [f"{name} moment" for name in ("zeroth", "first", "second")]
     return (Cells(["threshold", "utilisation [95 %]", "refused"], rows, texts),)
 

@@ -163,8 +163,8 @@ def enters() -> Sequence[Panel]:
     jobs = fluid_path(model, 1.15 * time, full).jobs(times)
     most = np.clip(jobs - model.workload, 1e-9, None).max(axis=1)
     above = Curve("fluid path", times.tolist(), most.tolist(), look="plain")
-    lines = [Line(f"eps = {EPS:g}", EPS), Line("time of the lemma", time, upright=True)]
-    x, y = "time (units of the instance)", "greatest y_j - rho_j (jobs per server)"
+    lines = [Line(f"ε = {EPS:g}", EPS), Line("time of the lemma", time, upright=True)]
+    x, y = "time (units of the instance)", "greatest excess yⱼ − ρⱼ (jobs per server)"
     return [Chart(x, y, [above], lines, yscale="log", ylim=(1e-5, None))]
 
 
@@ -262,7 +262,8 @@ def section_7_path(
     columns=2,
 )
 def path_of_four_types() -> Sequence[Panel]:
-    model, times = Reservation(four_types()), np.linspace(0.0, 12.0, 241).tolist()
+    named = four_types().with_names(("small", "medium", "memory", "large"))
+    model, times = Reservation(named), np.linspace(0.0, 12.0, 241).tolist()
     path, time = fluid_path(model, 12.0), "time (mean service times)"
     by_type = zip(model.instance.names, path.jobs(times).T, strict=True)
     jobs = [Curve(name, times, y.tolist(), look="plain") for name, y in by_type]

@@ -99,7 +99,7 @@ def cloud(*, pools: int = 1, exact_fit: bool = False) -> Chart:
     dots, diagonal = Curve("random instances", x, y, look="dots"), (0.6, 1)
     curves = [dots, Curve("ratio = guarantee", diagonal, diagonal, look="plain")]
     label = "guarantee read off the greedy run (share)"
-    return Chart(label, "greedy reward (share of the optimum)", curves, [Line("1 - 1/e", 1 - 1 / e)])
+    return Chart(label, "greedy reward (share of the optimum)", curves, [Line("1 − 1/e", 1 - 1 / e)])
 
 
 @drawing("One pool, any workload: the ratio is at least the guarantee", "packproof/always-1-1/e", "thm-3.7", height=2.9)

@@ -168,7 +168,7 @@ def rising() -> Sequence[Panel]:
         values = [v.value(model, *path.state(t)) / top for t in times]
         curves.append(Curve(name, times, values, look="plain"))
     greatest = Line("greatest value, of greedy", _greatest(model, v) / top)
-    return [Chart("time (units of the instance)", "V (multiples of Z_1)", curves, [greatest])]
+    return [Chart("time (units of the instance)", "V (multiples of Z₁)", curves, [greatest])]
 
 
 def _scaled_state(state: Any, servers: int) -> State:

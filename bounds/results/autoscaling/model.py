@@ -314,5 +314,5 @@ def erlang() -> Sequence[Panel]:
         best = float(solve(instance).optimal.reward)
         gaps = [1 - erlang_reward(instance, servers) / best for servers in sizes]
         curves.append(Curve(name, sizes, gaps))
-    slope = Curve("falls like L^-1/2", sizes, [0.5 * (n / sizes[0]) ** -0.5 for n in sizes], look="plain")
+    slope = Curve("falls like 1/√L", sizes, [0.5 * (n / sizes[0]) ** -0.5 for n in sizes], look="plain")
     return [Chart("servers L (number)", "lost (share of optimum)", [*curves, slope], xscale="log", yscale="log")]

@@ -230,11 +230,11 @@ def lemma_f_1(
 def tails() -> Sequence[Panel]:
     means, panels = np.geomspace(1, 3000, 60).tolist(), []
     ticks = [(10**n, f"{10**n:,}") for n in range(4)]
-    for title, sign in (("above (1 + e) m", 1), ("below (1 - e) m", -1)):
+    for title, sign in (("above (1 + ε) m", 1), ("below (1 − ε) m", -1)):
         curves = []
         for e in (0.1, 0.3):
             for name, height in (("bound", tail_bound), ("tail", poisson_tail)):
-                curves.append(Curve(f"{name}, e = {e:g}", means, [height(m, sign * e) for m in means], look="plain"))
+                curves.append(Curve(f"{name}, ε = {e:g}", means, [height(m, sign * e) for m in means], look="plain"))
         panels.append(
             Chart("mean m (number)", "tail (share)", curves, (), title, "log", "log", ylim=(1e-12, 3), xticks=ticks)
         )

@@ -96,7 +96,7 @@ def table_1_panels(collections: int) -> Sequence[Panel]:
     kinds = {1: "low", 2: "low", 4: "regular", 8: "high", 16: "high"}
     across, sizes = [f"{m} GB/vCPU\n({kinds[m]})" for m in sorted(MEMORY)], (*SMALL, *LARGE)
     memories = [[v * m for m in sorted(MEMORY)] for v in sizes]
-    texts = [[f"{memory} GB" for memory in row] for row in memories]
+    texts = [[f"{memory:,} GB" for memory in row] for row in memories]
     tones = [["good" if memory <= SERVER[1] else "bad" for memory in row] for row in memories]
     title = f"green: fits a server of {SERVER[0]} vCPU and {SERVER[1]} GB"
     grid = Cells(across, [f"{v} vCPU" for v in sizes], texts, tones, title)
@@ -105,7 +105,7 @@ def table_1_panels(collections: int) -> Sequence[Panel]:
     curve = Curve("with at most this ratio", [float(ratios[0]), *ratios.tolist()], share.tolist(), look="steps")
     mean = Line(f"mean ratio {ratios.mean():.4f}", float(ratios.mean()), upright=True)
     title, x = (
-        f"{collections:,} collections; optimal in {float((ratios == 1).mean()):.0%}",
+        f"{collections:,} collections; optimal in {100 * float((ratios == 1).mean()):.0f} %",
         "greedy reward (of the optimum)",
     )
     return grid, Chart(x, "collections (share)", [curve], [mean], title, ylim=(0.0, 1.03))

@@ -296,7 +296,7 @@ def from_long_queues() -> Sequence[Panel]:
             LongRun("hyper-exponential service", system, load, beta, Law("hyper-exponential", 4.0)),
             LongRun("requests for vectors", system, load, beta, batch=True),
             LongRun("single types", system, alone, {"oracle": "single", **beta}),
-            LongRun("beta of (29)", system, INSIDE * BOUNDED["beta"], BOUNDED),
+            LongRun("β of (29)", system, INSIDE * BOUNDED["beta"], BOUNDED),
             LongRun("1.1 times the boundary", system, Fraction(11, 10), beta),
         )
         curves = []
@@ -531,11 +531,11 @@ def effect_of_options() -> Sequence[Panel]:
         queues = [stationary(instance(Fraction(7, 10)), servers, until, options).queue() for options in chosen.values()]
         places = [float(n) for n in range(len(queues))]
         curves = [
-            interval_curve("beta", places[:3], queues[:3], "marks"),
-            interval_curve("beta = 19/20 with an option", places[3:], queues[3:], "marks"),
+            interval_curve("β", places[:3], queues[:3], "marks"),
+            interval_curve("β = 19/20 with an option", places[3:], queues[3:], "marks"),
         ]
         title, ticks = f"{name}, {servers} server{'s' * (servers > 1)}", list(zip(places, chosen, strict=True))
-        x = "beta, and options (Sections 6.3, 6.4)"
+        x = "β, and options (Sections 6.3, 6.4)"
         panels.append(Chart(x, "mean queue (jobs)", curves, title=title, xticks=ticks, ylim=(0.0, None)))
     return panels
 

@@ -339,4 +339,4 @@ def rates() -> Sequence[Panel]:
         jobs = [float(sum(growth(trap.rows, trap.at(x).workload)[0])) for x in z]
         curves.append(Curve(name, [float(x) for x in z], jobs, look="plain"))
         lines.append(Line(text(trap.bound), float(trap.bound), upright=True))
-    return [Chart("intensity z (share)", "growth (jobs a slot, over mu L)", curves, lines)]
+    return [Chart("intensity z (share)", "growth (jobs a slot, over μL)", curves, lines)]

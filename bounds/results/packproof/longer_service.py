@@ -250,4 +250,4 @@ def region_of_growth() -> Sequence[Panel]:
     mean = [1 + n / 100 for n in range(11)]
     bound = [float(threshold(Fraction(100, 100 + n))) for n in range(11)]
     lines = [Line("9/11", float(NINE_ELEVENTHS)), Line("1", 1.0)]
-    return [Chart("mean service (slots)", "intensity (share)", [Curve("z(mu)", mean, bound, look="plain")], lines)]
+    return [Chart("mean service (slots)", "intensity (share)", [Curve("z(μ)", mean, bound, look="plain")], lines)]

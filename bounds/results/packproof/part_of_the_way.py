@@ -189,7 +189,7 @@ def largest_parts() -> Sequence[Panel]:
     sizes = [3, 4, 6, 8, 12, 16, 32, 64, 128, 256]
     rates = [float(excess(m)) for m in sizes]
     curves = [
-        Curve("in turn: 2/(1 + sqrt(l))", sizes, [2 / (1 + rate**0.5) for rate in rates]),
+        Curve("in turn: 2/(1 + √l)", sizes, [2 / (1 + rate**0.5) for rate in rates]),
         Curve("after whole rounds: 2/(1 + l)", sizes, [2 / (1 + rate) for rate in rates]),
     ]
     return [Chart("m (units)", "part of the way (share)", curves, [Line("3/4", 0.75)], xscale="log", yscale="log")]

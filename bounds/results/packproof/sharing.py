@@ -106,7 +106,7 @@ def rounds() -> Sequence[Panel]:
     totals = [Curve(f"user {n + 1}", range(len(cycle)), [float(total(state[n])) for state in cycle]) for n in users]
     parts = [float(state[2][1]) - 1 / 3 for state in endless]
     right = [Curve("part of user 3 on server 2, less 1/3", range(len(parts)), parts)]
-    right.append(Curve("4^-k / 6", range(len(parts)), [4.0**-k / 6 for k in range(len(parts))], look="plain"))
+    right.append(Curve("4⁻ᵏ/6", range(len(parts)), [4.0**-k / 6 for k in range(len(parts))], look="plain"))
     return [
         Chart("round (number)", "tasks (number)", totals),
         Chart("round k (number)", "difference (tasks)", right, yscale="log"),
@@ -361,5 +361,5 @@ def price() -> Sequence[Panel]:
     sizes = range(1, 6)
     shares = [float(sum_of_parts(ps_dsf_tdm(price_family(k))) / greatest_sum_of_parts(price_family(k))) for k in sizes]
     users = [n / 2 for n in range(2, 51)]
-    bound = Curve("(2 sqrt(N) - 1)/N", users, [(2 * n**0.5 - 1) / n for n in users], look="plain")
+    bound = Curve("(2√N − 1)/N", users, [(2 * n**0.5 - 1) / n for n in users], look="plain")
     return [Chart("users N (number)", "attained (share)", [bound, Curve("the family", [k * k for k in sizes], shares)])]

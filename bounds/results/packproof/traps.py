@@ -388,6 +388,6 @@ def several_servers(
 @drawing("Above the curve the waiting work under VQS-BF tends to infinity", "vqs-bf-tight")
 def lost() -> Sequence[Panel]:
     m = [n / 10 for n in range(61)]
-    curve = Curve("(2 + exp(-m)) / 3", m, [(2 + exp(-x)) / 3 for x in m], look="plain")
-    x, y = "workload m of the jobs of size 1 (jobs)", "workload rho (jobs of either type)"
+    curve = Curve("(2 + e⁻ᵐ)/3", m, [(2 + exp(-x)) / 3 for x in m], look="plain")
+    x, y = "workload m of the jobs of size 1 (jobs)", "workload ρ (jobs of either type)"
     return [Chart(x, y, [curve], [Line("2/3", 2 / 3)])]

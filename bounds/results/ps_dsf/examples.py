@@ -16,6 +16,7 @@ from theory.numbers import text
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.maxmin import c_drfh, tsf
+from theory.sharing.model import Cluster
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 
 RESOURCES = ("CPU", "memory", "bandwidth")
@@ -71,12 +72,19 @@ def figure_1_tasks(bandwidth: int = 10, weights: tuple[int, ...] = (1, 1, 2)) ->
     chosen="a cluster that fits every printed number",
 )
 def figure_1_panels() -> Sequence[Panel]:
-    cluster = replace(figure_1(), resources=RESOURCES)
+    cluster = _in_words(figure_1())
     every = {name: mechanism(cluster) for name, mechanism in MECHANISMS.items()}
     rows = [f"{name}, {user.name}" for name in MECHANISMS for user in cluster.users]
     memory = [float(2 * tasks) for allocation in every.values() for tasks in allocation.totals]
     bars = Bars("memory (GB)", rows, [("memory of the user", memory)], stars=[(0, 6.0), (1, 6.0), (2, 12.0)])
     return bars, bars_of(every["PS-DSF"], "PS-DSF")
+
+
+def _in_words(cluster: Cluster) -> Cluster:
+    """Return a cluster in which every user may use every server, with the names that a reader of a picture needs."""
+    servers = tuple(replace(one, name=f"server {n}") for n, one in enumerate(cluster.servers, 1))
+    users = tuple(replace(one, name=f"user {n}") for n, one in enumerate(cluster.users, 1))
+    return replace(cluster, resources=RESOURCES, servers=servers, users=users)
 
 
 def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
@@ -115,7 +123,7 @@ def figures_2_3_tasks(demand: Fraction = Fraction(1, 2)) -> Outcome:
     chosen="a cluster that fits the prose",
 )
 def figures_2_3_panels() -> Sequence[Panel]:
-    allocation = ps_dsf(replace(figures_2_and_3(), resources=RESOURCES))
+    allocation = ps_dsf(_in_words(figures_2_and_3()))
     cluster, shares = allocation.cluster, virtual_shares(allocation)
     bars = {
         f"{server.name}, {user.name}": float(share)
@@ -162,10 +170,10 @@ def figure_4_panels() -> Sequence[Panel]:
     cluster = figure_4()
     allocation = ps_dsf(cluster)
     parts = []
-    for user, tasks, alone in zip(cluster.users, allocation.tasks, cluster.monopoly, strict=True):
-        parts.append((user.name, [float(x / rate) if rate else 0.0 for x, rate in zip(tasks, alone, strict=True)]))
+    names, rates = [f"user {n + 1}" for n in range(len(cluster.users))], [float(x) for x in allocation.totals]
+    for name, tasks, alone in zip(names, allocation.tasks, cluster.monopoly, strict=True):
+        parts.append((name, [float(x / rate) if rate else 0.0 for x, rate in zip(tasks, alone, strict=True)]))
     channels = Bars("channel (share)", [f"channel {i + 1}" for i in range(3)], parts, xlim=(0.0, 1.0))
-    names, rates = [user.name for user in cluster.users], [float(x) for x in allocation.totals]
     return channels, Bars("rate (Mb/s)", names, [("computed", rates)], stars=[(0, 1.5), (1, 1.0)])
 
 

@@ -307,7 +307,7 @@ def theorem_4(
 
 
 @drawing(
-    "One server at 0.49 of the maximum workload, and at 0.97 x 2/3 of it: queues with 95 % bands of 8 replications",
+    "One server at 0.49 of the maximum workload, and at 0.97 × 2/3 of it: queues with 95 % bands of 8 replications",
     "theorem-2",
     "theorem-3",
     "theorem-4",

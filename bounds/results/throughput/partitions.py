@@ -120,7 +120,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 @reproduction(
     "figure-2",
-    "the universal partition of (1/2^J, 1]",
+    "the universal partition of (2⁻ᴶ, 1]",
     printed="a picture of the partition (18)",
     lost="the picture",
     chosen="J = 1 to 4",
@@ -237,9 +237,9 @@ def powers() -> Sequence[Panel]:
         cuts = {n: [high for _, high in universal_cells(n)][::step] if n > 1 else [Fraction(1)] for n in J}
         ratios = [guarantee(cuts[n], Fraction(1, 2**n)).ratio for n in J]
         curves.append(Curve(name, J, [float(ratio) for ratio in ratios]))
-    formula = Curve("1 / (2 - 2^(1-J))", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
+    formula = Curve("1/(2 − 2¹⁻ᴶ)", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
     ticks = [(n, str(n)) for n in range(1, 6)]
-    x, y = "J (sizes above 1/2^J)", "guaranteed (share)"
+    x, y = "J (sizes above 2⁻ᴶ)", "guaranteed (share)"
     return [Chart(x, y, [*curves, formula], [Line("2/3", 2 / 3)], xticks=ticks, ylim=(0.45, 1.05))]
 
 
