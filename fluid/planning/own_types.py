@@ -20,6 +20,7 @@ from fluid.planning.too_large import TooLarge, shortage
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.numbers import many, text
+from theory.rows import unique_rows
 
 MOST_TYPES = 24
 """Most types that are planned with: policies and bounds take long for many more."""
@@ -89,8 +90,7 @@ def types_of_log(
     """
     expect_resources(trace, source)
     columns = [trace.resources.index(name) for name in capacity]
-    rows, back = np.unique(trace.demand[:, columns], axis=0, return_inverse=True)
-    number = np.asarray(back.reshape(-1), np.int64)
+    rows, _, number = unique_rows(trace.demand[:, columns])
     units = [trace.unit[r] for r in columns]
     demands = [[n * unit for n, unit in zip(row, units, strict=True)] for row in rows.tolist()]
     large = _large(demands, number, list(capacity), servers or [capacity])
