@@ -20,9 +20,12 @@ from theory.files.table import opened
 
 HEADER = ["one", "two", "three"]
 
+FIRST = [["0", "0", "0"]] * 30
+"""Rows of the first block, which is never plain."""
+
 PLAIN = st.sampled_from(["1", "22", "x y", "2026-01-05T00:00:02Z", "2026-01-05 00:00", "z" * (WIDEST + 1)])
 ODD = st.sampled_from(["", " 1", "2 ", "é", "#", "#c", "total", "Sum", "one", 'a"b', "\x1f3", "a\nb", "a,b", "\t"])
-ROWS = st.lists(st.lists(PLAIN, min_size=3, max_size=3) | st.lists(PLAIN | ODD, min_size=3, max_size=3))
+ROWS = st.lists(st.lists(PLAIN, min_size=3, max_size=3) | st.lists(PLAIN | ODD, min_size=3, max_size=3), min_size=3)
 ANY_ROWS = st.lists(st.lists(PLAIN | ODD, min_size=1, max_size=4) | st.lists(PLAIN, min_size=3, max_size=3))
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
@@ -44,7 +47,7 @@ def in_small_blocks(patch: pytest.MonkeyPatch) -> list[bool]:
 
 def written(rows: list[list[str]], ends: str, last: bool) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator=ends).writerows([HEADER, *rows])
+    csv.writer(stream, lineterminator=ends).writerows([HEADER, *FIRST, *rows])
     return stream.getvalue() if last else stream.getvalue().removesuffix(ends)
 
 
@@ -84,7 +87,7 @@ def test_rows_and_lines_are_those_of_a_reader_of_the_whole_text(rows: list[list[
         found = read_by(text, rows_of)
         by_column = read_by(text, columns_of)
     if isinstance(found, str):
-        assert "totals" in found
+        assert "totals" in found or any(len(row) != 3 for _, row in expected)
         return
     assert found[0] == expected
     assert by_column[0] == [(line, [row[2], row[0]]) for line, row in expected]
@@ -104,7 +107,7 @@ def test_plain_and_quoted_blocks_follow_each_other(monkeypatch: pytest.MonkeyPat
     rows = [[str(i), f'"{i}"' if i % 40 == 35 else "x", "a\nb" if i % 40 == 39 else "y"] for i in range(400)]
     tried = in_small_blocks(monkeypatch)
     found = read_by(written(rows, "\n", last=True), rows_of)
-    assert [row for _, row in found[0]] == rows
+    assert [row for _, row in found[0]] == FIRST + rows
     assert len(tried) > 30
     assert 0.5 < sum(tried) / len(tried) < 1
 
@@ -120,7 +123,7 @@ def test_only_the_first_block_of_a_plain_table_is_read_row_by_row(monkeypatch: p
     monkeypatch.setattr(tables.Table, "_even", noted)
     text = written([[str(i), "x", "y"] for i in range(60_000)], "\n", last=True)
     (found, _) = read_by(text, lambda table: sum(len(lines) for lines, _ in table.columns([1])))
-    assert found == 60_000
+    assert found == 60_030
     assert len(counts) == 1
     assert counts[0] < 40_000
 
