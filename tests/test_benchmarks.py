@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bpplib, figures
+from benchmarks import bpplib, figures, plans
+from fluid.traces.described import describe
+from fluid.traces.readers import read_trace
 from theory.exact.columns.cutting_stock import bins
 
 QUICK = [figure for figure in figures.FIGURES if figure.peer is not None and "1,000 x" not in figure.name]
@@ -74,3 +78,27 @@ def test_a_file_that_is_no_instance_is_refused(
     monkeypatch.setattr(sys, "argv", ["bpplib", str(tmp_path)])
     assert bpplib.main() == 2
     assert capsys.readouterr().err.startswith(f"{tmp_path / 'c.txt'}: expected")
+
+
+def test_logs_of_plans_are_equal_for_equal_seeds_and_have_what_they_say(tmp_path: Path) -> None:
+    for name, seed in (("a.csv", 1), ("b.csv", 1), ("c.csv", 2)):
+        plans.write_log(tmp_path / name, 2000, seed)
+    first, again, other = ((tmp_path / name).read_text() for name in ("a.csv", "b.csv", "c.csv"))
+    assert first == again != other
+    trace = read_trace(tmp_path / "a.csv")
+    found = describe(trace)
+    assert (found.tasks, found.distinct) == (2000, len(plans.KINDS))
+    assert found.span == pytest.approx(plans.DAYS * 86_400, rel=0.01)
+    cores = sum(found.stays.mean * one.tasks * float(one.demand["cpu"]) for one in found.common) / found.span
+    assert cores == pytest.approx(plans.CORES, rel=0.1)
+
+
+@pytest.mark.slow
+def test_parts_of_a_plan_are_those_of_its_progress(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every part that is named is reached, and none is longer than the whole."""
+    plans.write_log(tmp_path / "log.csv", 50)
+    plans.plan([str(tmp_path / "log.csv"), *plans.SERVERS, "--policy", "first-fit"])
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {*plans.PARTS, "memory"}
+    assert all(found[part] > 0 for part in plans.PARTS)
+    assert plans.total(found) <= time.process_time()

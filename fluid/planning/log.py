@@ -88,8 +88,14 @@ class PlannedLog:
             counts.append(came - went)
         return np.array(counts, np.int64)
 
-    def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return jobs after which the number in service may be greatest, int64[N], and those in service, int64[J, N].
+    @cached_property
+    def sampled(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Instants of equal distance from `warmup` on, and the jobs in service then, float64[S] and int64[S]."""
+        at = self.warmup + (np.arange(SAMPLES) + 0.5) * (self.until - self.warmup) / SAMPLES
+        return at, self.in_service(at).sum(axis=0)
+
+    def after_arrivals(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return jobs after which the number in service may be greatest, int64[N], and those in service, int32[J, N].
 
         What is before the end of the warm-up does not count. They are the last job that comes at each instant, and
         every job of duration 0, which is in service as it comes and has left for the next. A job and the numbers in
@@ -102,16 +108,18 @@ class PlannedLog:
         # of those before the end of the warm-up the last stands for what is in service then
         chosen = chosen[max(int(np.searchsorted(times[chosen], self.warmup)) - 1, 0) :]
         at, is_early = np.maximum(times[chosen], self.warmup), times[chosen] < self.warmup
-        counts = []
-        for j in range(len(self.instance.types)):
+        # the place of the first chosen job that counts each job, and that of the first for which it has left
+        is_chosen = np.zeros(len(times), np.int64)
+        is_chosen[chosen] = 1
+        comes = np.cumsum(is_chosen) - is_chosen
+        leaves = np.searchsorted(at, times + durations, side="left")
+        leaves[is_instant] = np.searchsorted(chosen + is_early, np.flatnonzero(is_instant), side="right")
+        counts = np.zeros((len(self.instance.types), len(chosen)), np.int32)
+        for j, row in enumerate(counts):
             of_type = np.flatnonzero(types == j)
-            instant = np.flatnonzero((types == j) & is_instant)
-            came = np.searchsorted(of_type, chosen, side="right")
-            ended = np.searchsorted(np.sort(times[of_type] + durations[of_type]), at, side="right")
-            # jobs of duration 0 have ended at this instant, but those from the chosen one on have not left yet
-            gone = np.searchsorted(instant, chosen + is_early, side="left")
-            counts.append(came - ended + np.searchsorted(times[instant], at, side="right") - gone)
-        return chosen, np.array(counts, np.int64)
+            came, left = (np.bincount(first[of_type], minlength=len(chosen) + 1) for first in (comes, leaves))
+            np.cumsum((came - left)[:-1], out=row)
+        return chosen, counts
 
     def profile(self, period: float, parts: int) -> list[float] | None:
         """Return the mean jobs in service in each part of a period, from `warmup` on; None for less than two periods.
@@ -121,11 +129,10 @@ class PlannedLog:
         span = self.until - self.warmup
         if span < 2 * period:
             return None
-        at = self.warmup + (np.arange(SAMPLES) + 0.5) * span / SAMPLES
+        at, total = self.sampled
         # 1 January 1970 was a Thursday
         offset = 0.0 if self.begins is None else self.begins + 3 * DAY * (parts == 7)
         part = ((at + offset) % period * parts / period).astype(np.int64)
-        total = self.in_service(at).sum(axis=0)
         return [float(total[part == i].mean()) for i in range(parts)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,7 +205,7 @@ def _fullest(
     return found[dearest], at, _jobs(counts[:, dearest]), _jobs(counts.max(axis=1))
 
 
-def _jobs(counts: NDArray[np.int64]) -> list[Fraction]:
+def _jobs(counts: NDArray[np.integer[Any]]) -> list[Fraction]:
     return [Fraction(int(n)) for n in counts]
 
 

@@ -32,15 +32,14 @@ from theory.numbers import many
 FINEST = 1000
 """Denominator of the mean number of jobs in service, from which workloads are made."""
 
+NEGLIGIBLE = 1e-9
+"""A mean wait in seconds that a search takes for none."""
+
 WIDEST = 64
 """A policy that misses its target on so many times the servers that carry the workload is given up."""
 
 LONGEST = 12
 """Most times that a queue is simulated for longer until no job of the log waits: 4,095 times the log at the end."""
-
-
-NEGLIGIBLE = 1e-9
-"""A share of refused jobs, or a mean wait in seconds, that a search takes for none."""
 
 
 # ---- the fullest instants --------------------------------------------------------------------------------------------
@@ -131,13 +130,26 @@ class Target:
         if self.wait is not None and not (self.wait >= 0 and isfinite(self.wait)):
             raise ArgumentError("wait", f"expected a number of seconds of at least 0, got {self.wait!r}")
 
-    def between(self, missed: Fraction | float, met: Fraction | float) -> float:
-        """Return the share of the way from a value that misses the target to one that meets it, on a scale of logs."""
-        wait = self.accept is None
-        levels = [float(x) if wait else 1 - float(x) for x in (missed, met, exactly(self.accept or self.wait or 0.0))]
-        high, low, aim = (math.log(max(level, NEGLIGIBLE)) for level in levels)
-        share = (high - aim) / (high - low) if high > low else 0.5
-        return min(max(share, 0.0), 1.0) if isfinite(share) else 0.5
+    def share_of_way(self, first: Fraction | float, then: Fraction | float) -> float | None:
+        """Return the share of the way from a value to a better one at which the target lies, on its scale.
+
+        It is below 0 where both meet the target, and above 1 where both miss it. None where the second is no better.
+
+        Examples
+        --------
+        >>> [Target(accept=0.9999).share_of_way(*values) for values in ((0.9984, 1), (0.9919, 0.9984), (1, 0.9984))]
+        [0.5, 2.0, None]
+        """
+        start, end, aim = map(self._on_scale, (first, then, exactly(self.accept or self.wait or 0.0)))
+        share = (start - aim) / (start - end) if start > end else math.nan
+        return round(share, 9) if isfinite(share) else None
+
+    def _on_scale(self, value: Fraction | float) -> float:
+        """Return a value as a number that falls nearly on a line as servers are added."""
+        if self.accept is None:  # of waits the size changes most
+            return math.log(max(float(value), NEGLIGIBLE)) if value < inf else inf
+        # near the target the share refused falls faster than on a line, and slower than its logarithm
+        return math.sqrt(math.sqrt(1 - value))
 
     def met(self, value: Fraction | float) -> bool:
         """Return whether a policy that attains a value meets the target; it does where they are equal."""
@@ -247,9 +259,9 @@ class Search:
     def steps(self, target: Target) -> Generator[int, Fraction, Need]:
         """Yield numbers of servers, take what the policy attains on each, and return the need.
 
-        From `start` in steps that double, up or down, until the target is met on one number and missed on another; then
-        where the logarithm of the share refused, or of the wait, would meet the target if it were linear, and every
-        third time in the middle.
+        From `start` in steps that double, up or down, until the target is met on one number and missed on another, but
+        no farther than where it lies on the line through the last two (`Target.share_of_way`). Then where it lies on
+        the line through these two numbers, and in the middle where that has not halved what is between them in two.
         """
         values: dict[int, Fraction | float] = {0: 0.0 if target.accept is not None else inf}
 
@@ -258,24 +270,31 @@ class Search:
                 values[servers] = yield servers
             return target.met(values[servers])
 
+        def beyond(few: int, many: int, step: int, *, up: bool) -> int:
+            share = target.share_of_way(values[few], values[many])
+            if share is None:
+                return step
+            distance = math.ceil((share - 1 if up else -share) * (many - few))
+            return min(max(distance, step // 4, 1), step)
+
         low = high = max(self.start, 1)
         step = max(1, self.start // 16)
         if (yield from met(high)):
             while low > 0 and (yield from met(low)):
-                high, low, step = low, max(low - step, 0), step * 2
+                high, low, step = low, max(low - beyond(low, high, step, up=False), 0), step * 2
         else:
             while not (yield from met(high)):
                 if high > WIDEST * max(self.start, 1):
                     return Need(self.policy.name, None, float(values[high]), None)
-                low, high, step = high, high + step, step * 2
-        tried = 0
+                low, high, step = high, high + beyond(low, high, step, up=True), step * 2
+        widths = [inf, inf, high - low]
         while high - low > 1:
-            tried += 1
             middle = (low + high) // 2
-            if tried % 3:
-                middle = low + round((high - low) * target.between(values[low], values[high]))
-                middle = min(max(middle, low + 1), high - 1)
+            share = target.share_of_way(values[low], values[high])
+            if share is not None and 2 * widths[-1] <= widths[-3]:
+                middle = min(max(low + round((high - low) * share), low + 1), high - 1)
             low, high = (low, middle) if (yield from met(middle)) else (middle, high)
+            widths.append(high - low)
         less = float(values[high - 1]) if high > 1 else None
         return Need(self.policy.name, high, float(values[high]), less)
 

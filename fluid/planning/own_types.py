@@ -16,19 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.planning.grids import MOST_TYPES, Kind, kinds_on_grid
 from fluid.planning.too_large import TooLarge, shortage
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.numbers import many, text
-
-MOST_TYPES = 24
-"""Most types that are planned with: policies and bounds take long for many more."""
-
-GRIDS = (16, 8, 4, 2, 1, Fraction(1, 2), Fraction(1, 3), Fraction(1, 6), Fraction(1, 40))
-"""Steps to each halving of a grid; 1/2 has a step to every second halving."""
-
-FINEST = 2**40
-"""Least share of a server of a grid, as a denominator; smaller demands count as this share."""
+from theory.rows import unique_rows
 
 
 @dataclass(frozen=True)
@@ -89,48 +82,43 @@ def types_of_log(
     """
     expect_resources(trace, source)
     columns = [trace.resources.index(name) for name in capacity]
-    rows, back = np.unique(trace.demand[:, columns], axis=0, return_inverse=True)
-    number = np.asarray(back.reshape(-1), np.int64)
-    units = [trace.unit[r] for r in columns]
-    demands = [[n * unit for n, unit in zip(row, units, strict=True)] for row in rows.tolist()]
-    large = _large(demands, number, list(capacity), servers or [capacity])
-    kept = np.array([i not in large for i in range(len(demands))])
+    rows, _, number = unique_rows(trace.demand[:, columns])
+    units, names = [trace.unit[r] for r in columns], list(capacity)
+    kept = _fit(rows, units, names, servers or [capacity])
+    large = _large(rows, units, np.bincount(number, minlength=len(rows)), kept, names, servers or [capacity])
     if large and not drop_large:
-        _refuse_large(trace, demands, number, list(large.values()), kept, source)
+        _refuse_large(trace, units, columns, large, kept[number], source)
     if not kept.any():
         raise InputError(source, "", "expected a task that fits a server, got none")
-    place_of = np.where(kept, np.cumsum(kept) - 1, -1)
-    demands, number = [row for row, fits in zip(demands, kept, strict=True) if fits], place_of[number]
-    rounded, grid = [tuple(row) for row in demands], ""
-    if len(demands) > MOST_TYPES:
-        for steps in GRIDS:
-            rounded = [tuple(map(_rounded_to(steps), row, capacity.values())) for row in demands]
-            if len(servers) > 1:  # what a kind has most of, another may lack: such a demand stays as it is
-                rounded = [
-                    row if shortage(dict(zip(capacity, kind, strict=True)), servers) else kind
-                    for kind, row in zip(rounded, map(tuple, demands), strict=True)
-                ]
-            grid = _in_words(steps)
-            if len(set(rounded)) <= MOST_TYPES:
-                break
-    kinds = sorted(set(rounded))
-    place = {kind: j for j, kind in enumerate(kinds)}
-    of_demand = np.array([place[kind] for kind in rounded], np.int64)
-    names = list(capacity)
-    types = [{"name": _name(names, kind), "demand": _demand(names, kind)} for kind in kinds]
-    least = [
-        {
-            name: min(row[r] for row, kind in zip(demands, rounded, strict=True) if kind == one)
-            for r, name in enumerate(names)
-        }
-        for one in kinds
-    ]
+    rows, number = rows[kept], np.where(kept, np.cumsum(kept) - 1, -1)[number]
+    grid, of_demand = "", np.arange(len(rows))
+    if len(rows) > MOST_TYPES:
+        kinds, of_demand, grid = kinds_on_grid(rows, units, capacity, servers)
+    else:
+        kinds = [_amounts(row, units) for row in rows.tolist()]
     there = number >= 0
-    stays = trace.duration[there].astype(float)
-    work = np.bincount(number[there], weights=stays, minlength=len(demands)).astype(float)
-    added = _added(names, demands, rounded, work) if grid else {}
-    of_task = np.where(there, of_demand[number], -1)
-    return OwnTypes(types, least, of_task, len(demands), grid, added, tuple(large.values()))
+    work = np.bincount(number[there], weights=trace.duration[there].astype(float), minlength=len(rows)).astype(float)
+    return OwnTypes(
+        [{"name": _name(names, kind), "demand": _demand(names, kind)} for kind in kinds],
+        [dict(zip(names, _amounts(row, units), strict=True)) for row in _least_of_each(rows, of_demand)],
+        np.where(there, of_demand[number], -1),
+        len(rows),
+        grid,
+        _added(names, rows, units, kinds, of_demand, work) if grid else {},
+        tuple(large),
+    )
+
+
+def _amounts(row: Sequence[int], units: Sequence[Fraction]) -> Kind:
+    return tuple(n * unit for n, unit in zip(row, units, strict=True))
+
+
+def _least_of_each(rows: NDArray[np.int64], kind: NDArray[np.int64]) -> list[list[int]]:
+    """Return the least of each column over the rows of each kind."""
+    order = np.argsort(kind, kind="stable")
+    begins = np.flatnonzero(np.diff(kind[order], prepend=-1))
+    least: list[list[int]] = np.minimum.reduceat(rows[order], begins, axis=0).tolist()
+    return least
 
 
 def expect_resources(trace: Trace, source: str) -> None:
@@ -140,75 +128,58 @@ def expect_resources(trace: Trace, source: str) -> None:
         raise InputError(source, trace.header, f"{expected}: packproof plan TYPES LOG")
 
 
-def _large(
-    demands: Sequence[Sequence[Fraction]],
-    number: NDArray[np.int64],
+def _fit(
+    rows: NDArray[np.int64],
+    units: Sequence[Fraction],
     names: Sequence[str],
     servers: Sequence[Mapping[str, Fraction]],
-) -> dict[int, TooLarge]:
-    """Return the demands that fit no server by their places, those of most tasks first."""
-    tasks = np.bincount(number, minlength=len(demands)).tolist()
-    found = {}
-    for i, row in enumerate(demands):
-        demand = dict(zip(names, row, strict=True))
-        short = shortage(demand, servers)
-        if short:
-            found[i] = TooLarge(tasks[i], demand, short, len(servers))
-    return dict(sorted(found.items(), key=lambda one: -one[1].tasks))
+) -> NDArray[np.bool_]:
+    """Return which demands fit a kind of server."""
+    fit: NDArray[np.bool_] = np.zeros(len(rows), bool)
+    for kind in servers:
+        most = [min(kind.get(name, 0) // unit, 2**62) for name, unit in zip(names, units, strict=True)]
+        fit |= (rows <= np.array(most, np.int64)).all(axis=1)
+    return fit
+
+
+def _large(
+    rows: NDArray[np.int64],
+    units: Sequence[Fraction],
+    tasks: NDArray[np.int64],
+    fit: NDArray[np.bool_],
+    names: Sequence[str],
+    servers: Sequence[Mapping[str, Fraction]],
+) -> list[TooLarge]:
+    """Return the demands that fit no server, those of most tasks first."""
+    found = []
+    for i in np.flatnonzero(~fit).tolist():
+        demand = dict(zip(names, _amounts(rows[i].tolist(), units), strict=True))
+        found.append(TooLarge(int(tasks[i]), demand, shortage(demand, servers), len(servers)))
+    return sorted(found, key=lambda one: -one.tasks)
 
 
 def _refuse_large(
     trace: Trace,
-    demands: Sequence[Sequence[Fraction]],
-    number: NDArray[np.int64],
+    units: Sequence[Fraction],
+    columns: Sequence[int],
     large: Sequence[TooLarge],
-    kept: NDArray[np.bool_],
+    fits: NDArray[np.bool_],
     source: str,
 ) -> None:
     """Refuse tasks that fit no server, by the first of them."""
-    which = ~kept[number]
-    rows = np.flatnonzero(which)
+    rows = np.flatnonzero(~fits)
     i = int(rows[0] if trace.line is None else rows[np.argmin(trace.line[rows])])
     line = "" if trace.line is None else f":{int(trace.line[i])}"
-    demand = demands[int(number[i])]
-    (first,) = (one for one in large if tuple(one.demand.values()) == tuple(demand))
+    demand = _amounts(trace.demand[i, columns].tolist(), units)
+    (first,) = (one for one in large if tuple(one.demand.values()) == demand)
     shown = ", ".join(f"{name} = {text(x)}" for name, x in first.demand.items())
-    count = many(int(which.sum()), "task")
+    count = many(len(rows), "task")
     raise InputError(
         f"{source}{line}",
         "",
-        f"expected tasks that fit a server, got {shown} ({count} of {len(which):,} do not; {first.why()}); "
+        f"expected tasks that fit a server, got {shown} ({count} of {len(fits):,} do not; {first.why()}); "
         "--drop-large goes on without them",
     )
-
-
-def _rounded_to(steps: Fraction | int) -> Any:
-    """Return what rounds an amount up to a share of a server, of a grid with steps to each halving."""
-
-    def rounded(amount: Fraction, most: Fraction) -> Fraction:
-        if not amount:
-            return Fraction(0)
-        share = max(amount / most, Fraction(1, FINEST))
-        top = Fraction(1)
-        fall = Fraction(2) ** int(1 / Fraction(steps)) if steps < 1 else Fraction(2)
-        while top / fall >= share:
-            top /= fall
-        # now top / fall < share <= top
-        if steps > 1:
-            step = top / (2 * int(steps))
-            top = step * -(-share // step)
-        return top * most
-
-    return rounded
-
-
-def _in_words(steps: Fraction | int) -> str:
-    """Return a grid in words."""
-    if steps > 1:
-        shares = ", ".join(f"{2 * int(steps) - i}/{2 * int(steps)}" for i in range(1, 3))
-        return f"shares of a server with {steps} steps to each halving: 1, {shares}, ..."
-    fall = 2 ** int(1 / Fraction(steps))
-    return f"shares of a server: 1, 1/{fall}, 1/{fall**2}, ..."
 
 
 def _name(names: Sequence[str], kind: Sequence[Fraction]) -> str:
@@ -221,13 +192,17 @@ def _demand(names: Sequence[str], kind: Sequence[Fraction]) -> dict[str, str]:
 
 def _added(
     names: Sequence[str],
-    demands: Sequence[Sequence[Fraction]],
-    rounded: Sequence[Sequence[Fraction]],
+    rows: NDArray[np.int64],
+    units: Sequence[Fraction],
+    kinds: Sequence[Kind],
+    of_demand: NDArray[np.int64],
     work: NDArray[np.float64],
 ) -> dict[str, float]:
     """Return by which part rounding raises the work of all tasks, by resource."""
     added = {}
-    for r, name in enumerate(names):
-        before, after = (float(np.dot(work, [float(row[r]) for row in rows])) for rows in (demands, rounded))
+    for r, (name, unit) in enumerate(zip(names, units, strict=True)):
+        numbers, place = np.unique(rows[:, r], return_inverse=True)
+        before = float(np.dot(work, np.array([float(n * unit) for n in numbers.tolist()])[place]))
+        after = float(np.dot(work, np.array([float(kind[r]) for kind in kinds])[of_demand]))
         added[name] = after / before - 1 if before else 0.0
     return added

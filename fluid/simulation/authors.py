@@ -33,12 +33,13 @@ from numpy.typing import NDArray
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, START, Measures
 from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
+from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of
 from theory.compiled import is_marked, plain, step
 from theory.doors import imported
 from theory.errors import ArgumentError, ContractError, meant
 from theory.files.code import text_of, working_folder
 from theory.reached import INSTALLED, OURS, is_followed, reached, source_of
+from theory.rows import unique_rows
 
 Function = Callable[..., Any]
 

@@ -19,6 +19,7 @@ from theory.errors import ContractError, InputError
 from theory.greedy.pools import apportion
 from theory.instance import Additive, Instance
 from theory.numbers import many
+from theory.rows import unique_rows
 
 State = Any
 """A NamedTuple of numpy arrays with the fields of the common part."""
@@ -179,23 +180,6 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
     for row, server in zip(rows.tolist(), first.tolist(), strict=True):
         if not setting.instance.pools[row[0]].space.holds(row[1:]):
             raise InputError("simulation.initial", f"server {server + 1} cannot hold {named_jobs(setting, row[1:])}")
-
-
-def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different rows of a table in lexicographic order, where each stands first, and which one each row is.
-
-    Like `numpy.unique` over axis 0, whose comparisons take most of the time in which a million servers are set up.
-
-    >>> [array.tolist() for array in unique_rows(np.array([[2, 1], [0, 5], [2, 1], [0, 4]]))]
-    [[[0, 4], [0, 5], [2, 1]], [3, 1, 0], [2, 1, 2, 0]]
-    """
-    order = np.lexsort(rows.T[::-1])  # stable, so that the first of equal rows comes first
-    ranked = rows[order]
-    new = np.ones(len(rows), bool)
-    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-    inverse = np.empty(len(rows), np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    return ranked[new], order[new], inverse
 
 
 def named_jobs(setting: Setting, jobs: Sequence[int] | NDArray[Any]) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fluid.traces.model import MICROSECONDS, Doubt, Oddity, Trace
 from theory.numbers import many
+from theory.rows import unique_rows
 
 COMMON = 10
 """Demands that are shown: those that most tasks have."""
@@ -117,12 +118,8 @@ def _ties(times: NDArray[np.int64], stays: NDArray[np.int64]) -> Ties:
 def _demands(trace: Trace) -> tuple[int, tuple[Demand, ...]]:
     """Return the number of distinct demands, or of types, and the most common ones."""
     rows = trace.demand if trace.resources else trace.label[:, None]
-    codes = np.zeros(len(rows), np.int64)  # rows by one number each, in their order
-    for column in rows.T:
-        values, places = np.unique(column, return_inverse=True)
-        _, codes = np.unique(codes * len(values) + places, return_inverse=True)
-    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    distinct = rows[first]
+    distinct, _, codes = unique_rows(rows)
+    counts = np.bincount(codes, minlength=len(distinct))
     order = np.argsort(-counts, kind="stable")[:COMMON]
     common = []
     for i in order.tolist():

@@ -79,15 +79,18 @@ class Tasks:
         demand = np.zeros((len(self.arrival), len(self.demand)), np.int64)
         for r, (amounts, _) in enumerate(self.demand.values()):
             demand[:, r] = amounts
-        label = self.label
+        label, order = self.label, np.argsort(self.arrival, kind="stable")
         if unordered:
-            places = np.argsort(np.array(labels, object)) if labels else np.zeros(0, np.int64)
             if labels:
+                places = np.argsort(np.array(labels, object))
                 label = np.argsort(places)[label]
                 labels = [labels[i] for i in places]
-            order = np.lexsort((*demand.T, self.attempt, self.outcome, self.duration, label, self.arrival))
-        else:
-            order = np.argsort(self.arrival, kind="stable")
+            # only tasks of one instant are compared by what else is known of them
+            is_new = np.diff(self.arrival[order], prepend=-1) > 0
+            is_tied = ~(is_new & np.roll(is_new, -1))
+            tied = order[is_tied]
+            keys = (*demand.T, self.attempt, self.outcome, self.duration, label, self.arrival)
+            order[is_tied] = tied[np.lexsort([key[tied] for key in keys])]
         if self.copies is not None:  # equal tasks stand together
             order = np.repeat(order, self.copies[order])
         return Trace(

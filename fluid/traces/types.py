@@ -19,6 +19,7 @@ from theory.errors import InputError, TooLargeError, listed, meant, quoted
 from theory.greedy.optimal import AssignmentProgram
 from theory.instance import Additive, Instance, JobType, Pool
 from theory.numbers import text
+from theory.rows import unique_rows
 
 ROUND = f'round its tasks up to types of one resource: arrivals = {{ trace = ..., types = "{POWERS}" }}'
 """What helps with a real trace, whose tasks have thousands of demands."""
@@ -134,7 +135,7 @@ def _by_demand(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any
     types_of_demand: dict[tuple[Fraction, ...], list[int]] = {}
     for j, row in enumerate(space.demands):
         types_of_demand.setdefault(tuple(row[r] * space.unit[r] for r in columns), []).append(j)
-    rows, first, back = np.unique(trace.demand, axis=0, return_index=True, return_inverse=True)
+    rows, first, back = unique_rows(trace.demand)
     number = np.zeros(len(rows), np.int64)
     for place in np.argsort(first).tolist():
         demand = tuple(n * unit for n, unit in zip(rows[place].tolist(), trace.unit, strict=True))
@@ -149,7 +150,7 @@ def _by_demand(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any
             names = " and ".join(instance.names[j] for j in types)
             _refuse(file, trace, int(first[place]), f"expected a column type, as {names} have the same demand, {shown}")
         number[place] = types[0]
-    return number[back.reshape(-1)]
+    return number[back]
 
 
 def _space_of(file: TraceFile, trace: Trace, instance: Instance, *, or_none: bool = False) -> Additive:
@@ -179,7 +180,7 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
     kept = in_shares(file, trace)
     level = priority_classes(kept) if by_class else np.zeros(len(kept), np.int64)
     exponent = powers_of_half(kept, max(m for _, m in type_of))
-    pairs, first, back = np.unique(np.column_stack([level, exponent]), axis=0, return_index=True, return_inverse=True)
+    pairs, first, back = unique_rows(np.column_stack([level, exponent]))
     number = np.zeros(len(pairs), np.int64)
     for place in np.argsort(first).tolist():
         c, m = pairs[place].tolist()
@@ -189,7 +190,7 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
             i = int(first[place])
             _refuse(file, kept, i, f"expected a type {which} in the instance for {_shown(kept, i)}, found {have}")
         number[place] = type_of[c, m]
-    return kept, number[back.reshape(-1)]
+    return kept, number[back]
 
 
 def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], int]:
@@ -283,12 +284,12 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
     """
     kept = single_resource(completed(trace).arrivals)
     exponent, level = powers_of_half(kept, finest), priority_classes(kept)
-    pairs, types = np.unique(np.column_stack([level, exponent]), axis=0, return_inverse=True)
+    pairs, _, types = unique_rows(np.column_stack([level, exponent]))
     durations = kept.duration / MICROSECONDS
     until = float((kept.arrival + kept.duration).max()) / MICROSECONDS
     kinds, demands, priority = [], [], {}
     for number, (c, m) in enumerate(pairs.tolist()):
-        of_this_type = types.reshape(-1) == number
+        of_this_type = types == number
         busy = Fraction(float(durations[of_this_type].sum()) / until).limit_denominator(10**6)
         name = f"p{c}/{2**m}"
         mean = max(float(durations[of_this_type].mean()), 1e-6)
@@ -298,7 +299,7 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
         priority[name] = c
     space = Additive(("size",), (2**finest,), tuple(demands), (Fraction(1, 2**finest),))
     instance = Instance(tuple(kinds), (Pool("pool1", Fraction(1), space),))
-    jobs = JobList(kept.arrival, types.reshape(-1).astype(np.int32), kept.duration)
+    jobs = JobList(kept.arrival, types.astype(np.int32), kept.duration)
     return TaskSystem(instance, jobs, priority, until)
 
 

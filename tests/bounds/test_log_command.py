@@ -17,7 +17,8 @@ from bounds.answers import schema
 from bounds.checker import check
 from bounds.cli import run
 from bounds.views.report import report_page
-from fluid.planning.own_types import MOST_TYPES, types_of_log
+from fluid.planning.grids import MOST_TYPES
+from fluid.planning.own_types import types_of_log
 from fluid.traces.described import describe
 from fluid.traces.readers import read_trace
 from theory.errors import InputError

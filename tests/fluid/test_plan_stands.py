@@ -17,7 +17,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import answer, prepare
 from fluid.simulation.loss.policies.greedy_stages import _end_of_stage, _offer_slots, plan_greedily, plan_stands
 from fluid.simulation.policy_names import policy
-from fluid.simulation.state import ASKS, Setting, copied, unique_rows
+from fluid.simulation.state import ASKS, Setting, copied
 from theory.compiled import plain
 from theory.instance import Instance, additive
 
@@ -125,11 +125,3 @@ def test_most_plans_stand() -> None:
         assert plan == before or not kept
         stood, same, before = stood + kept, same + (plan == before), plan
     assert same >= stood > 0.9 * same > 100
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 2)), min_size=1, max_size=30))
-def test_unique_rows_are_those_of_numpy(rows: list[tuple[int, int]]) -> None:
-    table = np.array(rows, np.int32)
-    found = unique_rows(table)
-    for ours, theirs in zip(found, np.unique(table, axis=0, return_index=True, return_inverse=True), strict=True):
-        assert ours.tolist() == theirs.reshape(ours.shape).tolist()

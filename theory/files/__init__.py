@@ -4,8 +4,9 @@
 `written` writes it back, `schema` says which documents are such tables, `kinds` recognises files of the wrong kind, and
 `places` decides what is read and written and keeps outputs away from inputs. `instances`, `clusters`, `sizes` and
 `items` read one format each, `planned_types` the types of a plan, `price_catalogue` those of the clouds. `table` opens
-a table of any form, `cells` reads one cell, `columns` whole columns, and `headers` says what columns are. `answer`
-keeps standard output for the answer of a command, `code` runs an author's code and says what it is.
+a table of any form, `plain` finds the cells of plain text, `cells` reads one cell, `columns` whole columns, and
+`headers` says what columns are. `answer` keeps standard output for the answer of a command, `code` runs an author's
+code and says what it is.
 """
 
 from theory.doors import doors

@@ -15,15 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.files.cells import FARTHEST, MICROSECONDS, YEARS
+from theory.files.plain import WIDEST, Packed
 from theory.files.table import LOOK
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Packed = NDArray[np.bytes_]
-"""Cells as bytes of one width."""
-
-WIDEST = 64
-"""Most characters of cells that are read together."""
 
 
 # ---- cells of a column -----------------------------------------------------------------------------------------------
@@ -38,17 +34,18 @@ class _Block:
     places: NDArray[np.int32] | None
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> _Block:
-        stripped = list(map(str.strip, texts))
+    def of(cls, cells: Sequence[str] | Packed) -> _Block:
+        every = cells if isinstance(cells, np.ndarray) else list(map(str.strip, cells))
+        first = every[:LOOK].tolist() if isinstance(every, np.ndarray) else every[:LOOK]
         places: NDArray[np.int32] | None = None
-        numbers: dict[str, int] = {}
-        if 2 * len(set(stripped[:LOOK])) <= len(stripped[:LOOK]):
-            numbers = {text: i for i, text in enumerate(dict.fromkeys(stripped))}
-        if 0 < 2 * len(numbers) <= len(stripped):
-            places = np.fromiter(map(numbers.__getitem__, stripped), np.int32, len(stripped))
-            stripped = list(numbers)
-        packed = pack(stripped)
-        return cls(packed, [] if packed is not None else stripped, places)
+        if 2 * len(set(first)) <= len(first):
+            texts = every.tolist() if isinstance(every, np.ndarray) else every
+            numbers = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+            if 0 < 2 * len(numbers) <= len(texts):
+                places = np.fromiter(map(numbers.__getitem__, texts), np.int32, len(texts))
+                every = np.array(list(numbers), every.dtype) if isinstance(every, np.ndarray) else list(numbers)
+        packed = every if isinstance(every, np.ndarray) else pack(every)
+        return cls(packed, [] if packed is not None else list(every), places)
 
     def __len__(self) -> int:
         return len(self.texts if self.packed is None else self.packed)
@@ -75,10 +72,10 @@ class ColumnCells:
         self._blocks: list[_Block] = []
         self.length = 0
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Take the cells of further rows."""
-        self._blocks.append(_Block.of(texts))
-        self.length += len(texts)
+    def add(self, cells: Sequence[str] | Packed) -> None:
+        """Take the cells of further rows, of which packed ones are without the space around them."""
+        self._blocks.append(_Block.of(cells))
+        self.length += len(cells)
 
     def extend(self, other: ColumnCells) -> None:
         """Take the cells of another table."""
@@ -148,6 +145,8 @@ class ColumnCells:
             cells = [block.texts[i].encode() for i in places] if packed is None else packed[places].tolist()
             marks.append(np.fromiter(map(hash, cells), np.int64, len(cells))[which])
         every = np.concatenate(marks) if marks else np.zeros(0, np.int64)
+        if (np.diff(np.sort(every)) > 0).all():
+            return 0
         _, back, counts = np.unique(every, return_inverse=True, return_counts=True)
         perhaps = counts[back.reshape(-1)] > 1
         texts, codes = self.distinct(perhaps)

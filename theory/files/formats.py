@@ -21,11 +21,9 @@ from theory.errors import TooLargeError
 from theory.files import cells as exact
 from theory.files.cells import COMPACT, DAY, FARTHEST, LOCAL, MICROSECONDS, NUMBERS, SERIAL, SPREADSHEET, ZONED
 from theory.files.columns import (
-    WIDEST,
     ColumnCells,
     Flags,
     Integers,
-    Packed,
     dates,
     decimals,
     pack,
@@ -33,6 +31,7 @@ from theory.files.columns import (
     whole_numbers,
 )
 from theory.files.headers import columns_by_meaning
+from theory.files.plain import WIDEST, Packed
 from theory.files.table import Table, fail, opened
 from theory.numbers import many, to_integers
 
@@ -444,12 +443,12 @@ def _has_digit(words: frozenset[str]) -> bool:
 def records(table: Table, columns: Sequence[Column], headers: Mapping[str, str] | None = None) -> Records:
     """Read the rest of a table; `headers` are those of the columns where they are not their own."""
     named = {column.name: (headers or {}).get(column.name, column.name) for column in columns}
-    places = {header: (table.header.index(header), ColumnCells()) for header in named.values()}
+    cells = {header: ColumnCells() for header in named.values()}
     lines: list[Integers] = []
-    for numbers, rows in table.blocks():
-        for at, cells in places.values():
-            cells.add([row[at] for row in rows])
-        lines.append(np.asarray(numbers, np.int64))
+    for numbers, columns_of_block in table.columns([table.header.index(header) for header in cells]):
+        for column, more in zip(cells.values(), columns_of_block, strict=True):
+            column.add(more)
+        lines.append(np.array(numbers, np.int64))
     every = np.concatenate(lines) if lines else np.zeros(0, np.int64)
     return Records(
         table.place,
@@ -458,7 +457,7 @@ def records(table: Table, columns: Sequence[Column], headers: Mapping[str, str] 
         every,
         {column.name: column for column in columns},
         named,
-        {name: places[header][1] for name, header in named.items()},
+        {name: cells[header] for name, header in named.items()},
         np.ones(len(every), bool),
         notes=table.notes,
     )

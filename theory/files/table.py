@@ -18,16 +18,17 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 from theory.errors import InputError, TooLargeError
 from theory.files.kinds import kind_of_bytes
 from theory.files.objects import document_of
 from theory.files.places import open_input
+from theory.files.plain import Packed, PlainBlock, plain_block
 from theory.numbers import many
 
 SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
@@ -104,16 +105,29 @@ class Table:
     header: tuple[str, ...]
     first: int
     notes: list[str] = field(default_factory=list)
-    source: Iterator[Block] = field(default_factory=lambda: iter(()), repr=False)
+    source: Iterator[Block | PlainBlock] = field(default_factory=lambda: iter(()), repr=False)
 
     def blocks(self) -> Iterator[Block]:
         """Give the rows in blocks, each row with as many cells as the header."""
+        for block in self.source:
+            yield self._even(block.lines, block.rows) if isinstance(block, PlainBlock) else self._even(*block)
+
+    def columns(self, places: Sequence[int]) -> Iterator[tuple[Sequence[int], list[Sequence[str] | Packed]]]:
+        """Give some columns in blocks, with the numbers of their lines; cells of plain text are packed."""
+        for block in self.source:
+            if isinstance(block, PlainBlock):
+                yield block.lines, [block.column(at) for at in places]
+            else:
+                lines, rows = self._even(*block)
+                yield lines, [[row[at] for row in rows] for at in places]
+
+    def _even(self, lines: Sequence[int], rows: list[list[str]]) -> Block:
+        """Return rows that have as many cells as the header."""
         width = len(self.header)
-        for lines, rows in self.source:
-            if set(map(len, rows)) - {width}:
-                line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
-                self.fail(line, "", f"expected {many(width, 'field')}, got {len(row)}")
-            yield lines, rows
+        if set(map(len, rows)) - {width}:
+            line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
+            self.fail(line, "", f"expected {many(width, 'field')}, got {len(row)}")
+        return lines, rows
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Give the rows with the numbers of their lines, cells without the space around them."""
@@ -261,31 +275,32 @@ def _empty(place: Path) -> InputError:
 
 def _csv(place: Path, stream: TextIO, names: tuple[str, ...]) -> Table:
     """Tell the form of a CSV from its first lines, and give its rows."""
-    chunks = _Chunks(_lines(place, stream))
-    lines = iter(chunks)
-    begin: list[str] = []
-    while len(begin) <= LOOK and chunks.count <= MOST_CHUNKS and (part := list(islice(lines, FEW))):
-        begin += part
+    lines = _Lines(_lines(place, stream))
+    begin = lines.take(LOOK + 1)
+    lines.give_back(begin)
+    begin = begin[: LOOK + 1]
     if not any(map(str.strip, begin)) and len(begin) <= LOOK:
         raise _empty(place)
     if _is_swf(begin):
-        return _swf(place, chain(begin, lines), names)
+        return _swf(place, iter(lines), names)
     sign = _separator(begin)
     notes = [f"cells are separated by {SEPARATORS[sign]}"] if sign != "," else []
     has_comma = sign != "," and _has_decimal_comma(place, _rows_of(begin, sign))
     notes += ["numbers have a decimal comma"] if has_comma else []
-    blocks = _numbered(place, chain(begin, lines), chunks, sign)
     table = Table(place, names, 1, notes)
     comments = _Comments(table)
+    blocks: Iterator[Block | PlainBlock] = _numbered(table, lines, sign)
     if not names:
-        numbers, rows = next(blocks, ([], []))
+        numbers, rows = cast(Block, next(blocks, ([], [])))
         at = _place_of_header(rows)
         comments.count += sum(any(row) for row in rows[:at])
         for line, row in zip(numbers[at : at + 1], rows[at : at + 1], strict=True):
             table.header, table.first = tuple(_named(row, len(rows) > at + 1)), line
         blocks = chain([(numbers[at + 1 :], rows[at + 1 :])], blocks)
-    blocks = comments.without(blocks)
-    table.source = ((lines, [_with_points(row) for row in rows]) for lines, rows in blocks) if has_comma else blocks
+    table.source = comments.without(blocks)
+    if has_comma:
+        rows_alone = replace(table).blocks()
+        table.source = ((lines, [_with_points(row) for row in rows]) for lines, rows in rows_alone)
     return table
 
 
@@ -354,31 +369,68 @@ def _place_of_header(rows: Sequence[Sequence[str]]) -> int:
     return before if is_header else at
 
 
-class _Chunks:
-    """Lines of a table, and how many chunks of them have been read."""
+class _Lines:
+    """Lines of a table, which are read in chunks: one by one, or those of several chunks at once."""
 
-    def __init__(self, parts: Iterator[list[str]]) -> None:
-        self._parts, self.count = parts, 0
+    def __init__(self, chunks: Iterator[list[str]]) -> None:
+        self._chunks = chunks
+        self._at_hand: Iterator[str] = iter(())
 
     def __iter__(self) -> Iterator[str]:
-        for part in self._parts:
-            self.count += 1
-            yield from part
+        while True:
+            at_hand = self._at_hand
+            yield from at_hand
+            if self._at_hand is not at_hand:  # lines were put back
+                continue
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return
+            self._at_hand = iter(chunk)
+
+    def take(self, most: int) -> list[str]:
+        """Return the lines at hand, and those of further chunks until there are so many, or `MOST_CHUNKS` are read.
+
+        At the end of the table, and only there, none is returned.
+        """
+        taken, count = list(self._at_hand), 0
+        while len(taken) < most and (count < MOST_CHUNKS or not taken):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            taken += chunk
+            count += 1
+        return taken
+
+    def give_back(self, lines: list[str]) -> None:
+        """Put lines back that `take` has returned last."""
+        self._at_hand = iter(lines)
 
 
-def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> Iterator[Block]:
-    """Give rows with the numbers of their lines, in blocks; blank lines are rows without cells."""
+def _numbered(table: Table, lines: _Lines, sign: str) -> Iterator[Block | PlainBlock]:
+    """Give rows with the numbers of their lines, in blocks; blank lines are rows without cells.
+
+    The first block is one of rows, which has the header; others are plain where they can be.
+    """
     reader = csv.reader(lines, delimiter=sign, strict=True)
+    plain, is_first = 0, True  # lines that the reader has not seen
     try:
         while True:
-            before, begin = reader.line_num, chunks.count
+            before = plain + reader.line_num
+            taken = lines.take(BLOCK)
+            block = None if is_first else plain_block(taken, before + 1, sign, len(table.header))
+            if block is not None:
+                plain += len(taken)
+                yield block
+                continue
+            is_first = False
+            lines.give_back(taken)
             rows: list[list[str]] = []
-            while len(rows) < BLOCK and chunks.count <= begin + MOST_CHUNKS and (part := list(islice(reader, FEW))):
+            while plain + reader.line_num - before < len(taken) and (part := list(islice(reader, FEW))):
                 rows += part
             if not rows:
                 return
-            if reader.line_num - before == len(rows):
-                yield range(before + 1, reader.line_num + 1), rows
+            if plain + reader.line_num - before == len(rows):
+                yield range(before + 1, before + 1 + len(rows)), rows
             else:  # cells with ends of lines in them; a row is where it ends
                 numbers, line = [], before
                 for row in rows:
@@ -388,7 +440,7 @@ def _numbered(place: Path, lines: Iterator[str], chunks: _Chunks, sign: str) -> 
     except csv.Error as error:
         words = "comma-separated values" if sign == "," else f"values with {SEPARATORS[sign]} between them"
         why = 'a cell that begins with " has no " at its end' if str(error) == _NO_END else error
-        raise InputError(f"{place}:{reader.line_num}", "", f"expected {words} ({why})") from error
+        raise InputError(f"{table.place}:{plain + reader.line_num}", "", f"expected {words} ({why})") from error
 
 
 def _is_swf(lines: Sequence[str]) -> bool:
@@ -427,11 +479,15 @@ class _Comments:
         self.table, self.count = table, 0
         self._may_begin: bool | None = None  # whether rows may begin with the sign of comments
 
-    def without(self, blocks: Iterator[Block]) -> Iterator[Block]:
+    def without(self, blocks: Iterator[Block | PlainBlock]) -> Iterator[Block | PlainBlock]:
         """Give the rows that are rows; once all are read, comments are counted in a note of the table."""
         last: tuple[int, list[str]] = (0, [])
         for block in blocks:
-            lines, rows = self._rows(*block)
+            if isinstance(block, PlainBlock) and not self._has_odd(block):
+                last = block.lines[-1], block.last
+                yield block
+                continue
+            lines, rows = self._rows(*((block.lines, block.rows) if isinstance(block, PlainBlock) else block))
             if rows:
                 last = lines[-1], rows[-1]
                 yield lines, rows
@@ -439,6 +495,11 @@ class _Comments:
             self._refuse_total(*last)
         if self.count:
             self.table.notes.append(f"{many(self.count, 'comment')} left out (lines with #)")
+
+    def _has_odd(self, block: PlainBlock) -> bool:
+        """Return whether a row of plain text may be none: one that begins as a total or as the header does."""
+        self._may_begin = bool(self._may_begin)  # no cell of plain text begins with the sign of comments
+        return block.begins_with({*_SPELT_TOTALS, *self.table.header[:1]})
 
     def _rows(self, lines: Sequence[int], rows: list[list[str]]) -> Block:
         """Return what is left of a block; only rows with an odd first cell are looked at one by one."""

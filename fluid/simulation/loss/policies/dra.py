@@ -69,7 +69,6 @@ from fluid.simulation.state import (
     move,
     over_servers,
     state_type,
-    unique_rows,
 )
 from fluid.simulation.structures.bitset import empty_sets, least
 from theory.compiled import routine, step
@@ -77,6 +76,7 @@ from theory.errors import ArgumentTooLargeError, InputError
 from theory.exact.knapsack import max_reward
 from theory.files.record import Expected, Range
 from theory.instance import Configuration, Instance
+from theory.rows import unique_rows
 
 TYPES_AT_ONCE = 7
 """Up to so many types MaxReward of all sets of types is computed beforehand; beyond, as sets come up."""
