@@ -304,6 +304,12 @@ def test_servers_are_split_as_the_certificate_says() -> None:
             "the split of servers over pools is unknown",
             on_the_last_pool(shares, jobs, least_servers(down, down, "rounded down")),
         )
+    # where both rules say the same, the certificate of one is none of the other: the claim is not lost
+    halves = {"a": "1/2", "b": "1/2"}
+    for split, other in ((None, "largest remainders"), ("largest remainders", GONE)):
+        honest = on_the_last_pool(halves, 1, least_servers(2, 2, split))
+        assert not verdict(honest)
+        refused("evidence.servers does not have", changed(honest, (("claims", "servers", "split"), other)))
     one = CERTIFICATES["assignment, one pool"]
     refused(
         "the split of servers over pools is unknown",

@@ -113,3 +113,10 @@ def test_shares_that_are_far_apart_leave_bounds() -> None:
     least = least_servers(instance, [Fraction(1)])
     assert least.lower <= least.upper
     assert apportion(least.upper, [pool.share for pool in instance.pools])[2] == 1
+
+
+def test_numbers_that_no_price_refutes_are_tried() -> None:
+    """At 3 : 2 : 1 the third pool may have a server of two for all that a price says; it has the first of four."""
+    instance = pooled([(3, [1]), (2, [1]), (1, [2])], [[2]])
+    least = least_servers(instance, [Fraction(1)])
+    assert (least.priced, least.lower, least.upper) == (2, 4, 4)
