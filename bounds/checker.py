@@ -56,6 +56,10 @@ MAX_PIVOTS = 50
 """Most pivots for the prices that cut branches; any prices do, and a few types and resources need about ten."""
 MAX_SIMPLICES = 100_000
 """Most simplices of the boundary of a region."""
+TRIED = 1_000
+"""Most numbers of servers that are tried for the first of which each pool has those that it uses."""
+SPLIT = "largest remainders"
+"""How servers are split over several pools. Certificates that do not say so round shares down."""
 USAGE = "usage: checker.py CERTIFICATE.json [--seconds S]"
 
 
@@ -813,14 +817,17 @@ def require_price(
 
 def check_servers(m: Model, evidence: Any, claims: Any) -> None:
     """Verify the integer greedy placement on L servers and the bounds on the least number of servers."""
-    sizes, stages, slot_prices, columns = fields(
-        evidence, "evidence.servers", "pools", "stages", "slot_prices", "columns"
+    number, greedy, lower, upper, split = fields(
+        claims, "claims.servers", "servers", "greedy", "least", "most", optional=["split"]
     )
-    number, greedy, lower, upper = fields(claims, "claims.servers", "servers", "greedy", "least", "most")
+    require(split is None or (split == SPLIT and len(m.pools) > 1), "the split of servers over pools is unknown")
+    # the key tells the rules apart, so that none is taken for the other if the claim of one is lost
+    key = "pools" if split is None else "split"
+    sizes, stages, slot_prices, columns = fields(evidence, "evidence.servers", key, "stages", "slot_prices", "columns")
     count = whole(number, "claims.servers.servers")
     require(count > 0, "no servers")
     jobs = [count * load_ for load_ in m.workload]
-    pools = [whole(n, "servers of a pool") for n in m.by_pool(sizes, "evidence.servers.pools")]
+    pools = [whole(n, "servers of a pool") for n in m.by_pool(sizes, f"evidence.servers.{key}")]
     require(pools == apportioned(m, count), "the servers of the pools are not in proportion to the shares")
     reward = replay(m, pools, jobs, items(stages, "evidence.servers.stages"))
     require(rational(greedy, "claims.servers.greedy") == reward, "the reward of greedy placement is not right")
@@ -831,7 +838,7 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
     require(all(n or not price for n, price in pairs(need, prices)), "a price where nothing is needed")
     if least > 0:
         worst = [greatest_value(pool, prices) for pool in m.pools]
-        can = [total([int(pool.share * n) for pool in m.pools], worst) for n in (least - 1, least)]
+        can = [total(most_of_pools(m, n, split), worst) for n in (least - 1, least)]
         require(
             total(prices, need) == 1 and can[0] < 1 <= can[1], "the prices do not prove the least number of servers"
         )
@@ -839,8 +846,34 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
         require(not any(prices), "prices that prove nothing are not 0")
     used, slots = columns_of(m, columns, "servers")
     require(slots == need, "the columns do not carry just the jobs")
-    needed = max((-(-n // pool.share) for n, pool in pairs(used, m.pools)), default=0)
-    require(needed == most, "the columns do not need as many servers as claimed")
+    require(fewest_of_pools(m, used, split) == most, "the columns do not need as many servers as claimed")
+
+
+def most_of_pools(m: Model, count: int, split: str | None) -> list[int]:
+    """Return what each pool has at most of any number of servers up to a given one.
+
+    Without a split, shares are rounded down. By largest remainders, one more server takes none from two pools, as one
+    share is rounded to the nearest number. Of P > 2 pools k get one more, and all remainders sum to k. The last of the
+    k has at least the remainder of P - k others, and those before it are below 1: its remainder is at least 1/P.
+    """
+    if split and len(m.pools) == 2:
+        return apportioned(m, count)
+    up = 1 - Fraction(1, len(m.pools)) if split else 0
+    return [int(count * pool.share + up) for pool in m.pools]
+
+
+def fewest_of_pools(m: Model, used: Sequence[Fraction], split: str | None) -> int:
+    """Return the least number of servers of which each pool has those that it uses.
+
+    By largest remainders at most TRIED numbers are tried, the last ones below what is enough if rounded down.
+    """
+    above = max((-(-n // pool.share) for n, pool in pairs(used, m.pools)), default=0)
+    if not split:
+        return int(above)
+    up = 1 - Fraction(1, len(m.pools))
+    below = max(-((up - n) // pool.share) for n, pool in pairs(used, m.pools))
+    tried = range(max(int(below), int(above) - TRIED, 0), int(above))
+    return next((n for n in tried if all(have >= u for have, u in pairs(apportioned(m, n), used))), int(above))
 
 
 def check_cost(instance: Any, evidence: Any, claims: Any) -> None:

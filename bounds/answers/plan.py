@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
 from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
 from bounds.answers.shared import CommandAnswer
+from theory.errors import quoted
 
 WORKLOAD = "workload by type"
+GREEDY = "greedy reservation (the policy dra), which fills servers with the VMs of the greatest reward"
+
+
+def split_in_words(pools: Mapping[str, int] | UnsetType | None) -> str:
+    """Write the servers of each pool, for after their sum; nothing where there is one pool.
+
+    >>> split_in_words({"big": 7, "small": 1})
+    ' (7 big, 1 small)'
+    """
+    return f" ({', '.join(f'{count:,} {quoted(name)}' for name, count in pools.items())})" if pools else ""
 
 
 class PlanAnswer(CommandAnswer):
@@ -36,7 +48,7 @@ class PlanAnswer(CommandAnswer):
     peak: Annotated[PlanPeak, Head("servers that hold the fullest instant, if VMs may be moved (exact)")]
     policies: Annotated[list[PlanPolicy], HIDDEN]
     over_time: Annotated[list[PlanPeriod], HIDDEN]
-    greedy: Annotated[PlanGreedy, Head("greedy reservation, which fills servers with the VMs of the greatest reward")]
+    greedy: Annotated[PlanGreedy, Head(GREEDY)]
     rounding: Annotated[
         PlanRounding | None, Head("demands rounded up to types, and what that costs (certified bounds)")
     ]
@@ -103,36 +115,33 @@ class TypeOfLog(Answer):
 
 
 class ServersBetween(Answer):
-    """Bounds of a least number of servers, both exact."""
+    """Bounds of a least number of servers, both exact; `pools` splits `upper` over several pools."""
 
     lower: int
     upper: int
+    pools: dict[str, int] | UnsetType = UNSET
 
     def in_words(self) -> str:
-        """Return the number, or between which ends it is."""
-        return f"{self.upper:,}" if self.lower == self.upper else f"{self.lower:,} to {self.upper:,}"
+        """Return the number with its pools, or between which ends it is."""
+        exact = self.lower == self.upper
+        return f"{self.upper:,}{split_in_words(self.pools)}" if exact else f"{self.lower:,} to {self.upper:,}"
 
 
-class PlanPeak(Answer):
+class PlanPeak(ServersBetween):
     """Servers that hold the VMs of every instant if they may be moved.
 
     Fewer than `lower` do not hold those of the instant `at`.
     """
 
-    lower: int
-    upper: int
     at: float
     jobs: dict[str, int]
-
-    def in_words(self) -> str:
-        """Return the number, or between which ends it is."""
-        return f"{self.upper:,}" if self.lower == self.upper else f"{self.lower:,} to {self.upper:,}"
 
 
 class PlanPolicy(Answer):
     """The servers on which a policy meets the target (null: not met), and what it attains there and on one less.
 
-    `resampled` has its servers on resampled logs, `range` their range.
+    `one_less_pools` splits one less over several pools. `resampled` has its servers on resampled logs, `range` their
+    range.
     """
 
     policy: str
@@ -140,6 +149,7 @@ class PlanPolicy(Answer):
     pools: dict[str, int] | None
     attained: float
     one_less: float | None
+    one_less_pools: dict[str, int] | UnsetType = UNSET
     resampled: list[int | None]
     range: list[int] | None
 

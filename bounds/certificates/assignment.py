@@ -56,8 +56,10 @@ def assignment_certificate(
     }
     if whole is not None:
         servers, placement, least = whole
+        several = len(instance.pools) > 1
         evidence["servers"] = {
-            "pools": by_pool(instance, placement.servers),
+            # by these names the checker knows the rule: certificates of before round the shares of several pools down
+            "split" if several else "pools": by_pool(instance, placement.servers),
             "stages": [
                 {
                     "configurations": by_pool(instance, [slots(instance, k) for k in stage.configurations]),
@@ -73,5 +75,6 @@ def assignment_certificate(
             "greedy": text(placement.reward),
             "least": least.priced,
             "most": least.upper,
+            **({"split": "largest remainders"} if several else {}),
         }
     return signed("assignment", instance_document(instance), evidence, claims)

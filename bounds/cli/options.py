@@ -230,7 +230,22 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     words = given.get(parameter.name)
     if not isinstance(words, str | list | tuple | int | float):  # none, or an object of older parsers that means none
         return missing(command, parameter, _called(error, command))
-    return InputError(name_of(parameter), f"expected {expectation(command, parameter)}, got {_got(words)}")
+    return InputError(
+        name_of(parameter), f"expected {expectation(command, parameter)}{_as_share(words)}, got {_got(words)}"
+    )
+
+
+def _as_share(words: Any) -> str:
+    """Return how a share is written, in place of a percentage; nothing where none was given.
+
+    >>> _as_share("99%"), _as_share("99.9 %"), _as_share("x%")
+    (' such as 0.99', ' such as 0.999', '')
+    """
+    try:
+        share = float(str(words).removesuffix("%")) / 100
+    except ValueError:
+        return ""
+    return f" such as {share:g}" if str(words).endswith("%") and isfinite(share) else ""
 
 
 def name_of(parameter: Any) -> str:

@@ -77,8 +77,9 @@ ServerOption = Annotated[
         "--server",
         metavar="cpu=96,memory=768",
         help="What a server has (memory in GiB); again, with name= and share= (of the number), for each further pool. "
-        "first-fit fills pools in this order. With price= (and most=, have=), or types as 'aws:m5.*', servers are "
-        "candidates. overhead=cpu:0.5,memory:2 is what a server cannot use.",
+        "first-fit fills pools in this order. With price=, what a server costs (the price of a VM type is what it "
+        "earns), and most=, have=, or types as 'aws:m5.*', servers are candidates. overhead=cpu:0.5,memory:2 is what "
+        "a server cannot use.",
     ),
 ]
 GrowOption = Annotated[

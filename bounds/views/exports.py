@@ -44,6 +44,7 @@ ON_SERVERS = {
     "least": "least number that carries the workload, at least",
     "most": "least number that carries the workload, at most",
     "servers": "number",
+    "split": "split over the pools by",
 }
 """The same, of whole servers."""
 

@@ -8,17 +8,17 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bounds.answers.plan import WORKLOAD, PlanAnswer, PlanPeriod, PlanTooLarge
+from bounds.answers.plan import GREEDY, WORKLOAD, PlanAnswer, PlanPeriod, PlanTooLarge, split_in_words
 from bounds.answers.record import Fields, encode, named
 from bounds.views.log import first_lines
-from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_tables, mix_in_words
+from bounds.views.plan_cost import bounds_in_words, cost_fields, cost_tables, mix_in_words, policy_in_words
 from bounds.views.plan_pictures import pictures_of_plan
-from bounds.views.shown import Picture, Table, tables_of
+from bounds.views.shown import NUMBERS, Picture, Table, tables_of
 from bounds.views.spans import HOUR, lasting, moment
 from bounds.views.text import many
 from fluid.planning.log import DAY
 from fluid.planning.mixes import CheapestPlan
-from fluid.planning.needs import Need
+from fluid.planning.needs import Peak
 from fluid.planning.plan import Plan, PolicyNeed
 from fluid.simulation.ticks import in_units
 from fluid.traces.jobs import TICK
@@ -26,6 +26,7 @@ from fluid.traces.model import Doubt
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Solution
 from theory.greedy.pools import apportion
+from theory.greedy.servers import LeastServers
 from theory.instance import Instance
 
 if TYPE_CHECKING:
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
 
 ASSUMED = (
     "The log is counted from its first instant (or from the end of the warm-up, --warmup) to just beyond its last "
-    "arrival; the servers begin empty. VMs that leave at an instant have left for those that come at it, and VMs that "
-    "come at one instant come in the order of the file.",
+    "arrival; the servers begin empty. VMs that leave at an instant have left for those that come at it.",
+    "VMs that come at one instant come in the order of the names of their types, of equal ones the shorter stay first; "
+    "in a plain table (time, duration) and in traces of Google and Alibaba in the order of the file.",
     "Where VMs wait, the run goes on after the last arrival until none does.",
     "The target is met on the number of servers, and missed on one less; not all smaller numbers were tried.",
+    "The policy of the answer needs the fewest servers (the least cost, where servers have prices); of policies that "
+    "need as many it is the first in the table, whatever they attain.",
     "Resampled logs put the days of the log (ten equal parts, if it has fewer than five days) together anew, drawn "
     "with replacement: busy days may be missing or come twice, so that their range need not contain the answer.",
     "Growth adds copies of VMs that are drawn, moved by up to a hundredth of the log.",
@@ -44,8 +48,8 @@ ASSUMED = (
 """What every plan assumes."""
 
 IN_PROPORTION = (
-    "What is said of numbers of servers, of resampled logs and of growth is about servers in the proportions of the "
-    "cheapest mix found; costs are bounded for the VMs as they are, and a policy may need more than the bound."
+    "What is said of resampled logs and of growth is about servers in the proportions of the mix, too; costs are "
+    "bounded for the VMs as they are, and a policy may need more than the bound."
 )
 """What a plan assumes whose servers have prices."""
 
@@ -75,7 +79,7 @@ def plan_answer(
         target={"kind": "accepted" if is_share else "wait", "value": target.accept if is_share else target.wait},
         servers=None if best is None else best.servers,
         policy=None if best is None else best.policy,
-        pools=_pools(log.instance, best),
+        pools=_pools(log.instance, None if best is None else best.servers),
         log=Fields(
             log,
             arrivals=len(log.jobs.times),
@@ -90,16 +94,22 @@ def plan_answer(
         workload=_rows_by_type(plan),
         by_hour=log.profile(DAY, 24),
         by_day=log.profile(7 * DAY, 7),
-        carries=plan.carries,
-        peak=Fields(peak, at=seconds(peak.at), jobs=named(log.instance.types, peak.jobs)),
+        carries=_bounds(log.instance, plan.carries),
+        peak=_bounds(log.instance, peak, at=seconds(peak.at), jobs=named(log.instance.types, peak.jobs)),
         over_time=_periods(plan),
-        policies=[Fields(row.need, pools=_pools(log.instance, row.need), **_resampled(row)) for row in plan.policies],
+        policies=[_need(log.instance, row) for row in plan.policies],
         greedy=Fields(
             ratio=solution.ratio, worst_ratio=worst.ratio, worst_found=worst.complete,
             worst_workload=named(log.instance.types, worst.workload),
         ),
         rounding=rounding,
-        growth=[Fields(one, one.need, pools=_pools(log.instance, one.need)) for one in plan.growth],
+        growth=[
+            Fields(
+                one, one.need,
+                carries=_bounds(log.instance, one.carries), pools=_pools(log.instance, one.need.servers),
+            )
+            for one in plan.growth
+        ],
         left_out=plan.left_out,
         not_run=plan.not_run,
         certificate=certificate,
@@ -152,22 +162,31 @@ def seconds(ticks: float) -> float:
     return float(in_units(float(ticks), TICK))
 
 
-def _pools(instance: Instance, need: Need | None) -> dict[str, int] | None:
+def _pools(instance: Instance, servers: int | None) -> dict[str, int] | None:
     """Return the servers of each pool; None where there is one pool, or no answer."""
-    if need is None or need.servers is None or len(instance.pools) == 1:
+    if servers is None or len(instance.pools) == 1:
         return None
-    return named(instance.pools, apportion(need.servers, [pool.share for pool in instance.pools]))
+    return named(instance.pools, apportion(servers, [pool.share for pool in instance.pools]))
 
 
-def _resampled(row: PolicyNeed) -> dict[str, Any]:
+def _bounds(instance: Instance, bounds: LeastServers | Peak, **more: Any) -> Fields:
+    """Return the bounds of a number of servers, and the pools of the upper one."""
+    return Fields(bounds, pools=_pools(instance, bounds.upper), **more)
+
+
+def _need(instance: Instance, row: PolicyNeed) -> Fields:
+    """Return what a policy needs, on the log and on resampled logs."""
+    need = row.need
+    less = None if need.one_less is None or need.servers is None else _pools(instance, need.servers - 1)
+    return Fields(
+        need, pools=_pools(instance, need.servers), one_less_pools=less, resampled=row.resampled, range=_range(row)
+    )
+
+
+def _range(row: PolicyNeed) -> list[int] | None:
+    """Return the range of the servers on resampled logs; None where some needed more than were tried."""
     servers = [one for one in row.resampled if one is not None]
-    ends = [min(servers), max(servers)] if servers and len(servers) == len(row.resampled) else None
-    return {"resampled": row.resampled, "range": ends}
-
-
-def _split(pools: Mapping[str, int] | None) -> str:
-    """Write the servers of each pool, for after their sum; nothing where there is one pool."""
-    return f" ({', '.join(f'{count:,} {quoted(name)}' for name, count in pools.items())})" if pools else ""
+    return [min(servers), max(servers)] if servers and len(servers) == len(row.resampled) else None
 
 
 def attained_words(value: float, *, share: bool) -> str:
@@ -232,7 +251,7 @@ def _cheapest_sentence(plan: Plan, cheapest: CheapestPlan) -> str:
     are = "is" if sum(best.mix or ()) == 1 else "are"
     return (
         f"{without}{mix_in_words(cheapest, best)} {are} the cheapest mix found for {log} under {best.policy}, "
-        f"which {_reached(plan, best.attained)} (target: {aim}); {bounds}."
+        f"which {_reached(plan, best.attained)} (target: {aim}); {bounds}{_all_held(plan)}.{_reserve(plan)}"
     )
 
 
@@ -244,12 +263,34 @@ def _sentence(plan: Plan) -> str:
             f"{without}{'no' if without else 'No'} policy that was tried meets the target, {aim}, on {_this_log(plan)}."
         )
     reached = _reached(plan, best.attained)
-    mean, peak = (_between(one.lower, one.upper) for one in (plan.carries, plan.peak))
+    instance = plan.log.instance
+    mean, peak = (_between(instance, one) for one in (plan.carries, plan.peak))
     return (
-        f"{without}{many(best.servers, 'server')}{_split(_pools(plan.log.instance, best))} "
+        f"{without}{many(best.servers, 'server')}{split_in_words(_pools(instance, best.servers))} "
         f"{'suffices' if best.servers == 1 else 'suffice'} for {_this_log(plan)} under {best.policy}, which {reached} "
-        f"(target: {aim}); its mean workload needs {mean}, and its fullest instant {peak}."
+        f"(target: {aim}); its mean workload needs {mean}, and its fullest instant {peak}{_all_held(plan)}."
+        f"{_reserve(plan)}"
     )
+
+
+def _all_held(plan: Plan) -> str:
+    """Say, after what the fullest instant needs, that this is more than the target asks; nothing where it is not."""
+    target = plan.trials.target
+    if target.accept is None:
+        return " (to hold all VMs at once; they may wait)" if target.wait else ""
+    return f" (to hold all VMs; {100 * (1 - target.accept):g} % may be refused)" if target.accept < 1 else ""
+
+
+def _reserve(plan: Plan) -> str:
+    """Say that all resampled logs needed more than the log itself, as a further sentence; nothing where one did not."""
+    row = next((row for row in plan.policies if row.need is plan.best), None)
+    if row is None or row.need.servers is None or not row.resampled:
+        return ""
+    if any(one is not None and one <= row.need.servers for one in row.resampled):
+        return ""
+    ends = _range(row)
+    number = "" if ends is None else f", {f'{ends[0]:,} to ' if ends[0] < ends[1] else ''}{many(ends[1], 'server')}"
+    return f" Every resampled log needed more{number}: plan a reserve."
 
 
 def _counted(plan: Plan) -> str:
@@ -279,8 +320,11 @@ def room(servers: int) -> str:
     return f"Room for more: VMs of one type alone on {of}, on average, if packed as well as possible."
 
 
-def _between(lower: int, upper: int) -> str:
-    return many(upper, "server") if lower == upper else f"{lower:,} to {many(upper, 'server')}"
+def _between(instance: Instance, bounds: LeastServers | Peak) -> str:
+    lower, upper = bounds.lower, bounds.upper
+    if lower < upper:
+        return f"{lower:,} to {many(upper, 'server')}"
+    return f"{many(upper, 'server')}{split_in_words(_pools(instance, upper))}"
 
 
 def sentence(answer: PlanAnswer) -> str:
@@ -305,15 +349,27 @@ def tables(answer: PlanAnswer) -> list[Table]:
     others = [one._replace(title=f"{WORKLOAD} ({means})") if one.title == WORKLOAD else one for one in others]
     costs = cost_tables(answer, partial(attained_words, share=is_share)) if answer.cost else []
     policies = [_policies(answer, share=is_share), *_worst_periods(answer)]
-    parts = [numbers._replace(rows=rows, numeric=[False, False]), *costs, *policies, *others]
+    # what greedy reservation keeps comes last: it is about one policy
+    about_greedy = [one for one in others if one.title == GREEDY]
+    others = [one for one in others if one not in about_greedy]
+    parts = [numbers._replace(title=_title(answer), rows=rows, numeric=[False, False]), *costs, *policies, *others]
     if answer.growth:
         parts.append(_growth(answer, share=is_share))
+    parts += about_greedy
     if log.notes:
         parts.append(Table("about the log", [""], [[note] for note in log.notes], [False]))
     if log.too_large:
         parts.append(_too_large(log.too_large))
     about = [Table("the log", [""], [[line] for line in log.about], [False])] if log.about else []
     return [*about, *parts]
+
+
+def _title(answer: PlanAnswer) -> str:
+    """Return what the numbers are about."""
+    if not answer.cost:
+        return NUMBERS
+    found = "the cheapest mix found" if answer.servers is not None else "a mix for the fullest instant, or the nearest"
+    return f"{NUMBERS}, of servers in the proportions of {found}"
 
 
 def _too_large(rows: Sequence[PlanTooLarge]) -> Table:
@@ -335,10 +391,11 @@ def _policies(answer: PlanAnswer, *, share: bool) -> Table:
     """Return what each policy needs, and what it attains there and on one server less."""
     rows = []
     for one in answer.policies:
-        less = "-" if one.one_less is None else attained_words(one.one_less, share=share)
+        split = split_in_words(one.one_less_pools)
+        less = "-" if one.one_less is None else f"{attained_words(one.one_less, share=share)}{split}"
         ends = "-" if one.range is None else f"{one.range[0]:,} to {one.range[1]:,} ({len(one.resampled)} logs)"
-        servers = "not met" if one.servers is None else f"{one.servers:,}{_split(one.pools)}"
-        rows.append([one.policy, servers, attained_words(one.attained, share=share), less, ends])
+        servers = "not met" if one.servers is None else f"{one.servers:,}{split_in_words(one.pools)}"
+        rows.append([policy_in_words(one.policy), servers, attained_words(one.attained, share=share), less, ends])
     head = ["policy", "servers", "attained", "on one less", "on resampled logs"]
     title = "in the proportions of the cheapest mix (simulated)" if answer.cost else "policies (simulated)"
     return Table(title, head, rows, [False] * len(head))
@@ -381,7 +438,7 @@ def _growth(answer: PlanAnswer, *, share: bool) -> Table:
     rows = [
         [
             f"{100 * one.growth:.0f} %",
-            "none that was tried" if one.servers is None else f"{one.servers:,}{_split(one.pools)}",
+            "none that was tried" if one.servers is None else f"{one.servers:,}{split_in_words(one.pools)}",
             attained_words(one.attained, share=share),
             one.carries.in_words(),
         ]

@@ -58,6 +58,11 @@ def cost_fields(cheapest: CheapestPlan) -> Fields:
     )
 
 
+def policy_in_words(policy: str) -> str:
+    """Write the name of a policy in a table, which says that dra is greedy reservation."""
+    return f"{policy} (greedy reservation)" if policy == "dra" else policy
+
+
 def price_in_words(cost: Fraction | float) -> str:
     """Write a cost with two decimals, or as many as it takes for four digits.
 
@@ -143,7 +148,7 @@ def _bound(what: str, found: CostBetween | None) -> list[str]:
 def _mixes(policies: Sequence[PlanMix], attained_words: Callable[[float], str]) -> Table:
     rows = [
         [
-            one.policy,
+            policy_in_words(one.policy),
             "not met" if one.cost is None else price_in_words(one.cost),
             "-" if one.servers is None else servers_in_words(one.servers),
             attained_words(one.attained),

@@ -259,6 +259,14 @@ REFUSED = {
         f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --wait 1",
         "--accept: expected either a share to accept or a mean wait (wait), not both",
     ),
+    "a percentage": (
+        f"plan {TYPES} {LOG} --server cpu=9 --accept 99%",
+        "--accept: expected a number such as 0.99, got '99%'",
+    ),
+    "a cost": (
+        f"plan {TYPES} {LOG} --server cpu=48,memory=192,cost=10 --accept 0.99",
+        "--server: cost: no type has it (types have cpu, memory); did you mean price=?",
+    ),
     "a share of 2": (f"plan {TYPES} {LOG} --server cpu=9 --accept 2", "--accept: expected a share"),
     "a negative wait": (f"plan {TYPES} {LOG} --server cpu=9 --wait -1", "--wait: expected a number of seconds"),
     "a level": (f"plan {TYPES} {LOG} --server cpu=9 --accept 1 --level slow", "--level: expected one of quick, full"),

@@ -197,7 +197,7 @@ def test_numbers_of_servers_that_are_not_right() -> None:
     refused("prices that prove nothing are not 0", changed(one, ((*claims, "least"), 0)))
     assert not verdict(changed(one, (prices, {"a": "0", "b": "0"}), ((*claims, "least"), 0)))
     for big, little in ((3, 3), (1, 5), (2, 3), (2, 5)):
-        pools = ("evidence", "servers", "pools"), {"big": big, "little": little}
+        pools = ("evidence", "servers", "split"), {"big": big, "little": little}
         refused("the servers of the pools are not in proportion to the shares", changed(two, pools))
     spare = [
         {"pool": "s", "configuration": {"a": 1, "b": 1}, "servers": 9},
@@ -248,28 +248,87 @@ def test_stages_that_use_the_pools_out_of_proportion() -> None:
         refused(reason, changed(two, (used, {"big": big, "little": little})))
 
 
-def test_a_pool_without_a_server() -> None:
-    """One server goes to the narrow pool, of 4/5, where no job of size 2 fits; five servers have a wide one."""
-    pools = [{"name": n, "share": s, "capacity": {"cpu": c}} for n, s, c in (("a", "4/5", "1"), ("b", "1/5", "2"))]
-    kinds = [{"name": "t", "reward": "1", "workload": "1", "service_rate": "1", "demand": {"cpu": "2"}}]
-    stages = ("evidence", "servers", "stages")
+def on_the_last_pool(shares: dict[str, str], jobs: int, claimed: Document) -> Document:
+    """Return the certificate of jobs of size 2 on one server, of the first pool; only the last pool has servers of 2.
+
+    None is served; prices of 1/jobs prove how many servers have enough of the last pool.
+    """
+    *narrow, wide = shares
+    pools = [{"name": n, "share": s, "capacity": {"cpu": "2" if n == wide else "1"}} for n, s in shares.items()]
+    kinds = [{"name": "t", "reward": "1", "workload": str(jobs), "service_rate": "1", "demand": {"cpu": "2"}}]
+    held = {**{name: {} for name in narrow}, wide: {"t": 1}}
     evidence = {
         "permutation": ["t"],
-        "stages": [{"configurations": {"a": {}, "b": {"t": 1}}, "fraction": "1", "exhausts": []}],
-        "columns": [{"pool": "b", "configuration": {"t": 1}, "fraction": "1/5"}],
+        "stages": [{"configurations": held, "fraction": "1", "exhausts": []}],
+        "columns": [{"pool": wide, "configuration": {"t": 1}, "fraction": shares[wide]}],
         "slot_prices": {"t": "1"},
-        "server_prices": {"a": "0", "b": "1"},
+        "server_prices": {**dict.fromkeys(narrow, "0"), wide: "1"},
         "servers": {
-            "pools": {"a": 1, "b": 0},
+            "split" if "split" in claimed else "pools": {name: int(name == narrow[0]) for name in shares},
             "stages": [],
-            "slot_prices": {"t": "1"},
-            "columns": [{"pool": "b", "configuration": {"t": 1}, "servers": 1}],
+            "slot_prices": {"t": "1" if jobs == 1 else f"1/{jobs}"},
+            "columns": [{"pool": wide, "configuration": {"t": 1}, "servers": jobs}],
         },
     }
-    whole = {"servers": 1, "greedy": "0", "least": 5, "most": 5}
+    whole = {"servers": 1, "greedy": "0", **claimed}
     claims = {**dict.fromkeys(("ratio", "guarantee", "guarantee_stagewise"), "1"), "servers": whole}
-    claims |= {"greedy": "1/5", "optimal": "1/5"}
-    honest = document("assignment", {"server": pools, "type": kinds}, evidence, claims)
+    claims |= {"greedy": shares[wide], "optimal": shares[wide]}
+    return document("assignment", {"server": pools, "type": kinds}, evidence, claims)
+
+
+def least_servers(least: int, most: int, split: str | None = "largest remainders") -> Document:
+    """Return the claimed bounds, with the split over the pools where there is one."""
+    return {"least": least, "most": most, **({} if split is None else {"split": split})}
+
+
+def test_servers_are_split_as_the_certificate_says() -> None:
+    """At 4 : 1 the second pool has its first server of five if shares are rounded down, by largest remainders of three.
+
+    At 3 : 3 : 1 the third has its second one of ten servers, and of eleven one again; its share of ten is 10/7.
+    """
+    low, most = (
+        "the prices do not prove the least number of servers",
+        "the columns do not need as many servers as claimed",
+    )
+    two, three = {"a": "4/5", "b": "1/5"}, {"a": "3/7", "b": "3/7", "c": "1/7"}
+    for shares, jobs, down, remainders in ((two, 1, 5, 3), (three, 2, 14, 10)):
+        for number, split in ((down, None), (remainders, "largest remainders")):
+            assert not verdict(on_the_last_pool(shares, jobs, least_servers(number, number, split)))
+            for other in (number - 1, number + 1, down + remainders - number):
+                refused(low, on_the_last_pool(shares, jobs, least_servers(other, number, split)))
+                refused(most, on_the_last_pool(shares, jobs, least_servers(number, other, split)))
+            lost = on_the_last_pool(shares, jobs, least_servers(number, number, split))
+            rule = GONE if split else "largest remainders"
+            assert verdict(changed(lost, (("claims", "servers", "split"), rule)))
+        refused(
+            "the split of servers over pools is unknown",
+            on_the_last_pool(shares, jobs, least_servers(down, down, "rounded down")),
+        )
+    # where both rules say the same, the certificate of one is none of the other: the claim is not lost
+    halves = {"a": "1/2", "b": "1/2"}
+    for split, other in ((None, "largest remainders"), ("largest remainders", GONE)):
+        honest = on_the_last_pool(halves, 1, least_servers(2, 2, split))
+        assert not verdict(honest)
+        refused("evidence.servers does not have", changed(honest, (("claims", "servers", "split"), other)))
+    one = CERTIFICATES["assignment, one pool"]
+    refused(
+        "the split of servers over pools is unknown",
+        changed(one, (("claims", "servers", "split"), "largest remainders")),
+    )
+
+
+def test_of_shares_that_are_far_apart_the_last_numbers_are_tried() -> None:
+    """Rounded down, 2,000,001 servers have one of the last pool; the thousand numbers below are tried."""
+    shares = {"a": "1000000/2000001", "b": "1000000/2000001", "c": "1/2000001"}
+    assert not verdict(on_the_last_pool(shares, 1, least_servers(666_667, 1_999_001)))
+    for most in (1_999_000, 1_999_002, 2_000_001):
+        assert verdict(on_the_last_pool(shares, 1, least_servers(666_667, most)))
+
+
+def test_a_pool_without_a_server() -> None:
+    """One server goes to the narrow pool, of 4/5, where no job of size 2 fits; five servers have a wide one."""
+    stages = ("evidence", "servers", "stages")
+    honest = on_the_last_pool({"a": "4/5", "b": "1/5"}, 1, least_servers(5, 5, None))
     assert not verdict(honest)
     idle = {"configurations": {"a": {}, "b": {"t": 1}}, "servers": {"a": 1, "b": 0}}
     refused("a stage comes after greedy placement has ended", changed(honest, (stages, [idle])))

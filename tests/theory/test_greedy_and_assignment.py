@@ -23,6 +23,7 @@ from theory.exact.knapsack.configurations import feasible, maximal
 from theory.exact.knapsack.greatest import max_reward
 from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
 from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
+from theory.greedy.pools import apportion
 from theory.greedy.servers import MOST_JOBS, greedy_placement, least_servers, lemma_b1_bound
 from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
@@ -183,8 +184,8 @@ def test_least_servers_carry_the_jobs(instance: Instance, servers: int) -> None:
     assert least.lower <= least.upper
     for j, amount in enumerate(jobs):
         assert sum(k[j] * n for _, k, n in least.columns) == ceil(amount)
-    for p, pool in enumerate(instance.pools):
-        assert sum(n for q, _, n in least.columns if q == p) <= int(pool.share * least.upper)
+    pools = apportion(least.upper, [pool.share for pool in instance.pools])
+    assert all(sum(n for q, _, n in least.columns if q == p) <= have for p, have in enumerate(pools))
 
 
 def least_bins(sizes: Sequence[int], capacity: int) -> int:

@@ -114,7 +114,8 @@ def _named_as(demanded: set[str], capacity: dict[str, str]) -> dict[str, str]:
         meaning = name if name in demanded else alike[0] if len(alike) == 1 else ""
         if not meaning:
             types_have = f"no type has it (types have {listed(sorted(demanded)) or 'no resources'})"
-            hint = "" if words in RESOURCES else meant(name, demanded)
+            costs = "; did you mean price=?" if name.lower() in ("cost", "costs") else ""
+            hint = "" if words in RESOURCES else costs or meant(name, demanded)
             raise ArgumentError("server", f"{name[:60]}: {types_have}{hint}")
         if meaning in renamed:
             raise ArgumentError("server", f"{name[:60]}: expected {meaning} once")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
 
 from theory.exact.columns import ConfigurationColumns
 from theory.exact.programs import Bound, LinearProgram, Vertex
@@ -27,7 +26,3 @@ class Cover:
         for p, number in enumerate(servers):
             self._program.set_row(self._first + p, None, number)
         return self.columns.solve()
-
-    def on(self, instance: Instance, servers: int) -> Vertex:
-        """Return the optimal vertex for a number of servers, whole ones of each pool."""
-        return self.multiple([floor(pool.share * servers) for pool in instance.pools])

@@ -13,7 +13,7 @@ from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.greedy.counted import Bins, one_resource_bins
 from theory.greedy.cover import Cover
 from theory.greedy.diving import MOST_ITEMS, dived
-from theory.greedy.pools import apportion
+from theory.greedy.pools import TRIED, apportion, most_apportioned
 from theory.greedy.whole import MOST_JOBS, servers_for, whole_servers
 from theory.instance import Additive, Configuration, Instance, additive
 from theory.numbers import ceiling, total
@@ -154,12 +154,12 @@ class LeastServers:
     slot_prices: tuple[Fraction, ...]  # of each type
     columns: tuple[tuple[int, Configuration, int], ...]  # pool, configuration, servers
     # The bound that `slot_prices` prove: the jobs are worth more than priced - 1 servers can be,
-    # prices . jobs > sum_p floor(share_p (priced - 1)) max_k prices . k.
+    # prices . jobs > sum_p n_p max_k prices . k for the most servers n_p that `most_apportioned` gives the pools.
     priced: int
 
 
 def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
-    """Bound the least number N of servers that carries the jobs, ``floor(share N)`` of them from each pool.
+    """Bound the least number N of servers that carries the jobs, split over the pools as `apportion` does.
 
     Parameters
     ----------
@@ -176,7 +176,8 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     Notes
     -----
     Lower bound: the exact program that carries the greatest multiple of the (rounded-up) jobs on N servers, over all
-    configurations; N is raised until the multiple is 1. If the bounds do not meet, and one pool has one resource that
+    configurations; N is raised until the multiple is 1, first on the most servers that each pool may have of N, which
+    only grow with N, then on those that it has. If the bounds do not meet, and one pool has one resource that
     binds, the program of `packproof throughput` over proper configurations, which hold no more jobs of a type than
     there are, raises the lower bound, where it is small enough. Upper bound: the best of the rounded-up vertex, a
     node-limited integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from
@@ -195,19 +196,17 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
         raise InputError(f"least number of servers: at most {MOST_JOBS:,} jobs of a type, got {max(need):,}")
     if not any(need):
         return LeastServers(0, 0, (Fraction(0),) * len(need), (), 0)
-    cover = Cover(instance, need)
-    lower = ceiling(1 / cover.multiple([pool.share for pool in instance.pools]).objective)
-    step = 1
-    while cover.on(instance, lower + step - 1).objective < 1:  # gallop, then bisect: more servers carry no less
-        step *= 2
-    low, high = lower - 1, lower + step - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if cover.on(instance, middle).objective >= 1 else (middle, high)
-    lower = priced = high
-    proof = cover.on(instance, lower - 1)
+    cover, shares = Cover(instance, need), [pool.share for pool in instance.pools]
+    lower = priced = _least_of_most(cover, shares, len(need))
+    proof = cover.multiple(most_apportioned(lower - 1, shares))
     prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
-    vertex = cover.on(instance, lower)
+    # one by one: with three pools, one more server may take one from a pool
+    while (vertex := cover.multiple(apportion(lower, shares))).objective < 1 and lower < priced + TRIED:
+        lower += 1
+    carried, step = lower, 1
+    while vertex.objective < 1:  # the bounds stay apart
+        carried, step = carried + step, 2 * step
+        vertex = cover.multiple(apportion(carried, shares))
 
     def ranked() -> list[tuple[int, Configuration]]:
         width = len(need)
@@ -226,6 +225,24 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
             if counted.upper < upper:
                 best, upper = [(0, k, Fraction(number)) for k, number in counted.columns], counted.upper
     return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best), priced)
+
+
+def _least_of_most(cover: Cover, shares: Sequence[Fraction], width: int) -> int:
+    """Return the least N such that the most servers that the pools may have of N carry the jobs in fractions."""
+    fluid = cover.multiple(shares)
+    # the prices of servers prove that N of them carry less than N times the fluid multiple and what is rounded up
+    rounded_up = (1 - Fraction(1, len(shares))) * total(fluid.dual[width:])
+    least = max(ceiling((1 - rounded_up) / fluid.objective), 1)
+    step = 1
+    # gallop, then bisect: more servers carry no less
+    while cover.multiple(most_apportioned(least + step - 1, shares)).objective < 1:
+        step *= 2
+    low, high = least - 1, least + step - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        carries = cover.multiple(most_apportioned(middle, shares)).objective >= 1
+        low, high = (low, middle) if carries else (middle, high)
+    return high
 
 
 def fewest_bins(instance: Instance, counts: Sequence[int], cells: int | None = None, *, asked: bool = False) -> Bins:

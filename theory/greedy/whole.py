@@ -10,8 +10,8 @@ import highspy
 import numpy as np
 
 from theory.exact.columns import PoolColumn, largest_first, slots_of, trimmed
+from theory.greedy.pools import apportion, fewest_holding
 from theory.instance import Additive, Configuration, Instance
-from theory.numbers import ceiling
 
 MILP_COLUMNS = 2_000
 """Columns, by reduced cost, among which whole servers are looked for."""
@@ -55,7 +55,7 @@ def whole_servers(
                 packed = packed_largest_first(space, need, begun)
                 best = min(best, packed, key=lambda columns: servers_for(instance, columns))
     if servers_for(instance, best) > lower:
-        candidate = _searched(instance, ranked()[:MILP_COLUMNS], need)
+        candidate = _searched(instance, ranked()[:MILP_COLUMNS], need, lower)
         if candidate is not None and servers_for(instance, candidate) < servers_for(instance, best):
             best = candidate
     return best
@@ -77,25 +77,28 @@ def packed_largest_first(
 
 
 def servers_for(instance: Instance, columns: Sequence[PoolColumn]) -> int:
-    """Return the least N of which the pools have the servers of some columns, ``floor(share N)`` each."""
+    """Return the least number of servers of which the pools have those of some columns (`fewest_holding`)."""
     used = [Fraction(0)] * len(instance.pools)
     for p, _, number in columns:
         used[p] += number
-    return max(ceiling(number / pool.share) for number, pool in zip(used, instance.pools, strict=True))
+    return fewest_holding(used, [pool.share for pool in instance.pools])
 
 
 def _searched(
-    instance: Instance, columns: Sequence[tuple[int, Configuration]], need: Sequence[int]
+    instance: Instance, columns: Sequence[tuple[int, Configuration]], need: Sequence[int], lower: int
 ) -> list[PoolColumn] | None:
-    """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead."""
+    """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead.
+
+    A pool has what `apportion` gives it of the lower bound, and its share of each server beyond.
+    """
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("mip_max_nodes", MILP_NODES)
     width, infinity = len(need), highspy.kHighsInf
     for amount in need:
         highs.addRow(float(ceil(amount)), infinity, 0, np.empty(0, np.int32), np.empty(0))
-    for _ in instance.pools:
-        highs.addRow(-infinity, 0.0, 0, np.empty(0, np.int32), np.empty(0))
+    for pool, number in zip(instance.pools, apportion(lower, [pool.share for pool in instance.pools]), strict=True):
+        highs.addRow(-infinity, float(number - pool.share * lower), 0, np.empty(0, np.int32), np.empty(0))
     shares = np.array([-float(pool.share) for pool in instance.pools])
     highs.addCol(1.0, 0.0, infinity, len(shares), np.arange(width, width + len(shares), dtype=np.int32), shares)
     for p, k in columns:
