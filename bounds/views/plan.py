@@ -393,7 +393,8 @@ def _policies(answer: PlanAnswer, *, share: bool) -> Table:
     for one in answer.policies:
         split = split_in_words(one.one_less_pools)
         less = "-" if one.one_less is None else f"{attained_words(one.one_less, share=share)}{split}"
-        ends = "-" if one.range is None else f"{one.range[0]:,} to {one.range[1]:,} ({len(one.resampled)} logs)"
+        span = " to ".join(f"{end:,}" for end in sorted(set(one.range or [])))
+        ends = f"{span} ({len(one.resampled)} logs)" if span else "-"
         servers = "not met" if one.servers is None else f"{one.servers:,}{split_in_words(one.pools)}"
         rows.append([policy_in_words(one.policy), servers, attained_words(one.attained, share=share), less, ends])
     head = ["policy", "servers", "attained", "on one less", "on resampled logs"]
