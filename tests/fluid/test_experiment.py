@@ -328,7 +328,7 @@ def test_writers_at_once_are_all_served(tmp_path: Path) -> None:
 
 def test_pairing_and_intervals(tmp_path: Path) -> None:
     """Policies see the same jobs, so a difference is known better than from independent runs; keys are distinct."""
-    path = grid_file(tmp_path, replications=12, until=60)
+    path = grid_file(tmp_path, replications=12, until=20)
     grid = read_grid(path)
     with Store(tmp_path / "s.db") as store:
         run_experiment(grid, store, workers=2)

@@ -209,6 +209,7 @@ def test_what_is_not_proved_is_refused_in_one_line(tmp_path: Path) -> None:
         "rule",
         "fair-share",
         "fairness",
+        "cost",
     }
     path = tmp_path / "c.json"
     path.write_text(json.dumps(CERTIFICATES["region, square"]))
