@@ -73,7 +73,7 @@ def test_names_and_rooms(run_there) -> None:  # type: ignore[no-untyped-def]
         for name in packproof.__all__:
             getattr(packproof, name)
     """
-    assert run_there("-c", code) == "3/4 packproof.theory.sharing.maxmin\n"
+    assert run_there("-c", code) == "3/4 packproof.theory.sharing.dominant\n"
 
 
 def test_commands(run_there, installed: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
