@@ -31,7 +31,8 @@ def test_the_pages_say_the_same_of_how_long_make_takes() -> None:
     """The README says it first; the page on how to install has the same minutes in the same order."""
     install = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     first, second = (re.findall(r"about (\w+)\s+minutes", text) for text in (README, install))
-    assert first == second == ["six", "eight"]
+    assert first == second
+    assert len(first) == 2
 
 
 BLOCKS = re.findall(r"^```(?:bash|console)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
