@@ -87,7 +87,8 @@ def test_every_class_of_an_answer_is_part_of_a_schema() -> None:
         parts = [leaves(part) for part in kind.__subclasses__() if part.__module__.startswith("bounds.answers.")]
         return set().union(*parts) if parts else {kind.__name__}
 
-    assert leaves(Answer) == {part for name in KINDS for part in schema(name)["$defs"]}
+    # a class from which another comes may be a part itself
+    assert leaves(Answer) <= {part for name in KINDS for part in schema(name)["$defs"]}
 
 
 def test_the_command_prints_schemas(capsys: pytest.CaptureFixture[str]) -> None:
