@@ -24,7 +24,9 @@ FIRST = [["0", "0", "0"]] * 30
 """Rows of the first block, which is never plain."""
 
 PLAIN = st.sampled_from(["1", "22", "x y", "2026-01-05T00:00:02Z", "2026-01-05 00:00", "z" * (WIDEST + 1)])
-ODD = st.sampled_from(["", " 1", "2 ", "é", "#", "#c", "total", "Sum", "one", 'a"b', "\x1f3", "a\nb", "a,b", "\t"])
+ODD = st.sampled_from(
+    ["", " 1", "2 ", "é", "#", "#c", "total", "Sum", "one", 'a"b', "\x1f3", "a\x0bb", "a\x1cb", "a\nb", "a,b", "\t"]
+)
 ROWS = st.lists(st.lists(PLAIN, min_size=3, max_size=3) | st.lists(PLAIN | ODD, min_size=3, max_size=3), min_size=3)
 ANY_ROWS = st.lists(st.lists(PLAIN | ODD, min_size=1, max_size=4) | st.lists(PLAIN, min_size=3, max_size=3))
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])

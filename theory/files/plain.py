@@ -49,7 +49,8 @@ class PlainBlock:
     @property
     def rows(self) -> list[list[str]]:
         """Return the cells of each row."""
-        return [line.split(self.sign) for line in self.text.splitlines()]
+        # splitlines would end lines at further control characters
+        return [line.split(self.sign) for line in self.text.removesuffix("\n").split("\n")]
 
     @property
     def last(self) -> list[str]:
