@@ -105,6 +105,38 @@ def test_a_table_is_refused_as_without_plain_blocks(rows: list[list[str]], ends:
         assert (found, by_column) == (read_by(text, rows_of), read_by(text, columns_of))
 
 
+LONG, PLAINLY = "z" * (2 * WIDEST), [["1", "2", "3"]] * 3
+
+CASES = {
+    "letters beyond ASCII before a long cell": ("", [["é", "é", LONG], ["é", LONG, "4"], ["5", "é", "6"]]),
+    "letters beyond ASCII before totals": ("totals", [["éé", "2", "3"], ["total", "", "4"], ["5", "6", "7"]]),
+    "a row of blanks": ("", [["1", "2", "3"], ["", "", ""], ["4", "5", "6"]]),
+    "rows whose cells even out": ("expected 3 fields, got 2", [["1", "2"], ["1", "2", "3", "4"], ["5", "6", "7"]]),
+    "totals of the most letters": ("totals", [*PLAINLY, ["Grand Total", "", "4"], *PLAINLY]),
+    "totals of the fewest letters": ("totals", [*PLAINLY, ["sum", "", "4"], *PLAINLY]),
+    "the header again": ("its header again", [*PLAINLY, HEADER, *PLAINLY]),
+    "a total with every cell in the middle": ("", [*PLAINLY, ["total", "5", "6"], *PLAINLY]),
+    "a total with every cell at the end": ("totals", [*PLAINLY, ["tOtal", "5", "6"]]),
+    "a short cell behind a long one": ("", [["1", "2", LONG], *PLAINLY]),
+}
+"""What is said of rows behind the first block (empty: nothing), and these rows."""
+
+
+@pytest.mark.parametrize(("refusal", "rows"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize("signs", [7, 64, 4096])
+def test_rows_that_are_seldom_drawn(
+    refusal: str, rows: list[list[str]], signs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = written(rows, "\n", last=True)
+    in_small_blocks(monkeypatch)
+    monkeypatch.setattr(tables, "CHUNK", signs)
+    found, by_column = read_by(text, rows_of), read_by(text, columns_of)
+    assert isinstance(found, str) is bool(refusal)
+    assert refusal in str(found)
+    monkeypatch.setattr(tables, "plain_block", lambda *_: None)
+    assert (found, by_column) == (read_by(text, rows_of), read_by(text, columns_of))
+
+
 def test_plain_and_quoted_blocks_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [[str(i), f'"{i}"' if i % 40 == 35 else "x", "a\nb" if i % 40 == 39 else "y"] for i in range(400)]
     tried = in_small_blocks(monkeypatch)

@@ -409,20 +409,19 @@ class _Lines:
 def _numbered(table: Table, lines: _Lines, sign: str) -> Iterator[Block | PlainBlock]:
     """Give rows with the numbers of their lines, in blocks; blank lines are rows without cells.
 
-    The first block is one of rows, which has the header; others are plain where they can be.
+    Blocks are plain where they can be, but for the first one, as long as the header in it is not known.
     """
     reader = csv.reader(lines, delimiter=sign, strict=True)
-    plain, is_first = 0, True  # lines that the reader has not seen
+    plain = 0  # lines that the reader has not seen
     try:
         while True:
             before = plain + reader.line_num
             taken = lines.take(BLOCK)
-            block = None if is_first else plain_block(taken, before + 1, sign, len(table.header))
+            block = plain_block(taken, before + 1, sign, len(table.header))
             if block is not None:
                 plain += len(taken)
                 yield block
                 continue
-            is_first = False
             lines.give_back(taken)
             rows: list[list[str]] = []
             while plain + reader.line_num - before < len(taken) and (part := list(islice(reader, FEW))):
