@@ -20,7 +20,8 @@ from fluid.traces.known import CellsOfRow, LogFormat, Made, Rule, one_of, read_t
 from fluid.traces.model import Trace
 from theory.errors import InputError
 from theory.files.objects import document_of
-from theory.files.table import fail, table_of_objects
+from theory.files.table import fail
+from theory.files.table_records import table_of_objects
 from theory.numbers import text
 
 Rows = Iterator[tuple[int, dict[str, str]]]

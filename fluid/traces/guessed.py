@@ -21,7 +21,8 @@ from theory.errors import InputError
 from theory.files.cells import is_absent
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, WORD, Column, Format, Records, records
 from theory.files.headers import COUNT, RESOURCES, TIME, TYPE, columns_by_meaning, factor_of
-from theory.files.table import Table, opened
+from theory.files.open_table import opened
+from theory.files.table import Table
 from theory.numbers import text
 
 CREATED = (

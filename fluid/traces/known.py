@@ -27,7 +27,8 @@ from fluid.traces.task_columns import NO_RESOURCES, TIMES, TaskColumns, named_co
 from theory.errors import InputError
 from theory.files.cells import nonnegative
 from theory.files.formats import records
-from theory.files.table import Block, Table, opened
+from theory.files.open_table import opened
+from theory.files.table import Block, Table
 from theory.numbers import many, text
 
 CellsOfRow = tuple[str, ...]

@@ -36,7 +36,8 @@ from theory.files.cells import COMPACT, EPOCH, NUMBERS, SERIAL, ZONED, is_absent
 from theory.files.columns import Flags, Integers, whole_numbers
 from theory.files.formats import ORDER, Column, Records, Times, records
 from theory.files.headers import Amounts, factor_of, unit_of, unused_columns
-from theory.files.table import fail, opened
+from theory.files.open_table import opened
+from theory.files.table import fail
 from theory.numbers import many, text
 
 SINCE_1970 = 10**9 * MICROSECONDS
@@ -68,7 +69,7 @@ def read_mapped(path: str | Path, columns: TaskColumns, *, strict: bool = False)
     Parameters
     ----------
     path : str or Path
-        CSV, JSON lines or Parquet (`theory.files.table`); rows in any order.
+        CSV, JSON lines or Parquet (`theory.files.open_table`); rows in any order.
     columns : TaskColumns
     strict : bool
         Whether rows that never ran are refused, rather than dropped and counted.

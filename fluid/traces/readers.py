@@ -20,8 +20,9 @@ from theory.files.cells import compact_date, date_parts, is_date, nonnegative
 from theory.files.formats import AMOUNT, DURATION, WORD, Column, records
 from theory.files.headers import COUNT, columns_by_meaning
 from theory.files.kinds import CSV, LINES
+from theory.files.open_table import header_of_table, opened
 from theory.files.places import kind_of_file
-from theory.files.table import Table, fail, header_of_table, opened
+from theory.files.table import Table, fail
 from theory.numbers import many
 
 HEADER = "a header with time, duration, and type or resources"
@@ -33,7 +34,7 @@ def read_trace(path: str | Path, *, drop_open: bool = False, strict: bool = Fals
     Parameters
     ----------
     path : str or Path
-        CSV or its gzip, JSON lines or Parquet (`theory.files.table`): a plain table (`read_plain`), the table of
+        CSV or its gzip, JSON lines or Parquet (`theory.files.open_table`): a plain table (`read_plain`), the table of
         attempts or an original file of events of the Google trace of 2011 (`read_google_table`, `read_google_events`),
         instance events of Google's of 2019 (`read_google_2019`), the batch tasks of Alibaba's of 2018
         (`read_alibaba_2018`) or the pods of Alibaba's of 2023 (`read_alibaba`); a log of known origin

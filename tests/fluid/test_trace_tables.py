@@ -23,7 +23,7 @@ from fluid.traces.readers import read_trace
 from tests.fluid.test_trace import EVENTS
 from theory.errors import InputError, TooLargeError
 from theory.files.document import Fields
-from theory.files.table import LINES
+from theory.files.table_lines import LINES
 
 PLAIN = "time,duration,type,cpu\n0,2.5,a,1\n0.25,1,b,0.5\n4,0.125,a,1\n"
 FIELDS = ("arrival", "duration", "outcome", "attempt", "demand", "label")

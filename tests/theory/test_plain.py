@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.errors import InputError
-from theory.files import table as tables
+from theory.files import separated, table_lines
+from theory.files.open_table import opened
 from theory.files.plain import WIDEST, plain_block
-from theory.files.table import opened
+from theory.files.table import Table
 
 HEADER = ["one", "two", "three"]
 
@@ -41,9 +42,10 @@ def in_small_blocks(patch: pytest.MonkeyPatch) -> list[bool]:
         found.append(block is not None)
         return block
 
-    for name, value in (("BLOCK", 3), ("CHUNK", 64), ("LOOK", 2), ("MOST_CHUNKS", 2)):
-        patch.setattr(tables, name, value)
-    patch.setattr(tables, "plain_block", noted)
+    patch.setattr(table_lines, "CHUNK", 64)
+    for name, value in (("BLOCK", 3), ("LOOK", 2), ("MOST_CHUNKS", 2)):
+        patch.setattr(separated, name, value)
+    patch.setattr(separated, "plain_block", noted)
     return found
 
 
@@ -53,7 +55,7 @@ def written(rows: list[list[str]], ends: str, last: bool) -> str:
     return stream.getvalue() if last else stream.getvalue().removesuffix(ends)
 
 
-def read_by(text: str, read: Callable[[tables.Table], Any]) -> Any:
+def read_by(text: str, read: Callable[[Table], Any]) -> Any:
     """Return what is read of a table, its notes, or what it is refused for."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.csv"
@@ -65,11 +67,11 @@ def read_by(text: str, read: Callable[[tables.Table], Any]) -> Any:
             return str(error).replace(folder, "")
 
 
-def rows_of(table: tables.Table) -> list[tuple[int, list[str]]]:
+def rows_of(table: Table) -> list[tuple[int, list[str]]]:
     return list(table.rows())
 
 
-def columns_of(table: tables.Table) -> list[tuple[int, list[str]]]:
+def columns_of(table: Table) -> list[tuple[int, list[str]]]:
     found: list[tuple[int, list[str]]] = []
     for lines, columns in table.columns([2, 0]):
         cells = [[c.decode() if isinstance(c, bytes) else c.strip() for c in column] for column in columns]
@@ -101,7 +103,7 @@ def test_a_table_is_refused_as_without_plain_blocks(rows: list[list[str]], ends:
     with pytest.MonkeyPatch.context() as patch:
         in_small_blocks(patch)
         found, by_column = read_by(text, rows_of), read_by(text, columns_of)
-        patch.setattr(tables, "plain_block", lambda *_: None)
+        patch.setattr(separated, "plain_block", lambda *_: None)
         assert (found, by_column) == (read_by(text, rows_of), read_by(text, columns_of))
 
 
@@ -129,11 +131,11 @@ def test_rows_that_are_seldom_drawn(
 ) -> None:
     text = written(rows, "\n", last=True)
     in_small_blocks(monkeypatch)
-    monkeypatch.setattr(tables, "CHUNK", signs)
+    monkeypatch.setattr(table_lines, "CHUNK", signs)
     found, by_column = read_by(text, rows_of), read_by(text, columns_of)
     assert isinstance(found, str) is bool(refusal)
     assert refusal in str(found)
-    monkeypatch.setattr(tables, "plain_block", lambda *_: None)
+    monkeypatch.setattr(separated, "plain_block", lambda *_: None)
     assert (found, by_column) == (read_by(text, rows_of), read_by(text, columns_of))
 
 
@@ -148,13 +150,13 @@ def test_plain_and_quoted_blocks_follow_each_other(monkeypatch: pytest.MonkeyPat
 
 def test_only_the_first_block_of_a_plain_table_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[int] = []
-    even = tables.Table._even
+    even = Table._even
 
-    def noted(self: tables.Table, lines: Any, rows: list[list[str]]) -> Any:
+    def noted(self: Table, lines: Any, rows: list[list[str]]) -> Any:
         counts.append(len(rows))
         return even(self, lines, rows)
 
-    monkeypatch.setattr(tables.Table, "_even", noted)
+    monkeypatch.setattr(Table, "_even", noted)
     text = written([[str(i), "x", "y"] for i in range(60_000)], "\n", last=True)
     (found, _) = read_by(text, lambda table: sum(len(lines) for lines, _ in table.columns([1])))
     assert found == 60_030

@@ -25,7 +25,10 @@ from theory.files import cells as exact
 from theory.files.cells import COMPACT, NUMBERS, SERIAL
 from theory.files.columns import ColumnCells, dates, decimals, pack, scaled
 from theory.files.formats import AMOUNT, DURATION, MOMENT, WHOLE, Column, Format, Records, Times, absent
-from theory.files.table import BLOCK, LINES, LOOK, TOTALS, header_of_table, opened
+from theory.files.open_table import header_of_table, opened
+from theory.files.separated import TOTALS
+from theory.files.table import BLOCK, LOOK
+from theory.files.table_lines import LINES
 
 ROWS = [["a", "0", "1.5"], ["b c", "20", "2"], ["é", "300", ".25"]]
 HEADER = ["name", "start (s)", "cpu"]

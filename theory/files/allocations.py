@@ -11,7 +11,7 @@ from typing import Any
 from theory.errors import listed
 from theory.files.clusters import tasks_of
 from theory.files.document import Fields, read_document
-from theory.files.table import is_table, opened
+from theory.files.open_table import is_table, opened
 from theory.sharing.model import Cluster, Matrix
 
 COLUMNS = ("user", "server", "tasks")

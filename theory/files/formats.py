@@ -31,8 +31,9 @@ from theory.files.columns import (
     whole_numbers,
 )
 from theory.files.headers import columns_by_meaning
+from theory.files.open_table import opened
 from theory.files.plain import WIDEST, Packed
-from theory.files.table import Table, fail, opened
+from theory.files.table import Table, fail
 from theory.numbers import many, to_integers
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from theory.files.cells import nonnegative, whole
-from theory.files.table import opened
+from theory.files.open_table import opened
 from theory.numbers import rational
 from theory.partition.laws import Law, empirical
 from theory.sharing.model import Cluster, ServerClass, User

@@ -14,8 +14,8 @@ from theory import numbers
 from theory.errors import TooLargeError
 from theory.files.document import Fields
 from theory.files.instances import LARGEST
+from theory.files.open_table import opened
 from theory.files.record import Either, Expected, Placed, Range, Some, read_file
-from theory.files.table import opened
 from theory.instance import Instance, additive
 
 COUNT = "count"

@@ -1,7 +1,7 @@
 """Documents of JSON that are lists of objects, which tables are made of: an array, or the list that ``kubectl`` writes.
 
-Tables of JSON have a line an object (`theory.files.table`). A document has any lines, so that it is read whole, and the
-numbers of its objects stand for lines.
+Tables of JSON have a line an object (`theory.files.open_table`). A document has any lines, so that it is read whole,
+and the numbers of its objects stand for lines.
 """
 
 from __future__ import annotations

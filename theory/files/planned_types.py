@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from theory.errors import ArgumentError, InputError, listed, meant
 from theory.files.headers import RESOURCES, TYPE, Amounts, columns_by_meaning, header_of, unused_columns
+from theory.files.open_table import is_table, opened
 from theory.files.price_catalogue import catalogue_tables, matching, near, read_own_types
-from theory.files.table import Table, is_table, opened
+from theory.files.table import Table
 from theory.numbers import rational, text
 
 PRICE = ("price", "reward", "cost", "price_per_hour", "hourly_price", "price_hour", "usd_per_hour", "cost_per_hour")

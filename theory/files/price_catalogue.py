@@ -17,8 +17,9 @@ from typing import Annotated, Any
 from theory.errors import ArgumentError, InputError
 from theory.files.document import read_document
 from theory.files.instances import TypeTable, parse_instance
+from theory.files.open_table import is_table, opened
 from theory.files.record import Tables, read_file
-from theory.files.table import Table, is_table, opened
+from theory.files.table import Table
 from theory.files.written import document_of
 from theory.instance import Instance
 from theory.numbers import rational, text

@@ -13,8 +13,8 @@ from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields, read_document
 from theory.files.items import parse_items
+from theory.files.open_table import opened
 from theory.files.record import Either, Expected, Placed, Range, Some, read_file
-from theory.files.table import opened
 from theory.files.written import document_of
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform

@@ -21,6 +21,7 @@ from fluid.admission.law.cluster import (
 )
 from theory.errors import InputError, naming
 from theory.files.document import Fields, read_document
+from theory.files.open_table import is_table, opened
 from theory.files.record import (
     Either,
     Expected,
@@ -34,7 +35,6 @@ from theory.files.record import (
     read,
     read_file,
 )
-from theory.files.table import is_table, opened
 from theory.numbers import many
 
 MOST_ARRIVALS = 10**9

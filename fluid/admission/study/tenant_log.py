@@ -37,7 +37,8 @@ from theory.errors import ArgumentError, InputError
 from theory.files.cells import moment
 from theory.files.formats import Records
 from theory.files.headers import COUNT, RESOURCES, columns_by_meaning
-from theory.files.table import Table, fail, header_of_table, opened
+from theory.files.open_table import header_of_table, opened
+from theory.files.table import Table, fail
 from theory.numbers import many, rational
 
 HOUR = 3600 * MICROSECONDS
