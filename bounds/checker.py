@@ -1273,8 +1273,8 @@ class Party:
 
     def waits(self, full: set[str]) -> Fraction:
         """Return its level by what those who rise do not take, without what is full: it does not rise below that."""
-        held = (amount for r, amount in self.fixed.items() if r not in full and r not in self.rate)
-        return max(held, default=Fraction(0)) / self.weight
+        amounts_held = (amount for r, amount in self.fixed.items() if r not in full and r not in self.rate)
+        return max(amounts_held, default=Fraction(0)) / self.weight
 
     def arrives(self, height: Fraction, full: set[str]) -> tuple[Fraction, Fraction]:
         """Return when it comes to a height: the level of the groups, then, of those that wait there, what each holds.
@@ -1319,19 +1319,19 @@ def require_stops(m: Share, need: list[dict[str, Fraction]], totals: list[Fracti
         right = bool(stopped) and all(has[n] == totals[n] for n in stopped)
         require(right, "a user stops where nothing stops it, or goes on where something does")
         for one in parties:
-            held = weighted_sum(need, {n: totals[n] for n in one.rising if n in stopped})
-            one.fixed = {r: one.fixed.get(r, Fraction(0)) + held.get(r, 0) for r in one.fixed.keys() | held.keys()}
+            gained = weighted_sum(need, {n: totals[n] for n in one.rising if n in stopped})
+            one.fixed = {r: one.fixed.get(r, Fraction(0)) + gained.get(r, 0) for r in one.fixed.keys() | gained.keys()}
             one.rising = [n for n in one.rising if n not in stopped]
         parties = [one for one in parties if one.rising]
 
 
 def weighted_sum(need: list[dict[str, Fraction]], amount: dict[int, Fraction]) -> dict[str, Fraction]:
     """Return what some numbers of tasks of users take of each resource."""
-    taken: dict[str, Fraction] = {}
+    sums: dict[str, Fraction] = {}
     for n, tasks in amount.items():
         for r, share in need[n].items():
-            taken[r] = taken.get(r, Fraction(0)) + tasks * share
-    return taken
+            sums[r] = sums.get(r, Fraction(0)) + tasks * share
+    return sums
 
 
 def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:

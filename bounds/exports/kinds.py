@@ -71,5 +71,5 @@ def formats_in_words() -> str:
 
 def kinds_in_words() -> str:
     """Return which kinds of certificates each format takes, and that there are others."""
-    each = "; ".join(f"{name} takes {one.takes()}" for name, one in TABLE.items())
-    return f"Of the kinds of certificates {each}. Other kinds, such as those of worst and attack, have no export."
+    formats = "; ".join(f"{name} takes {one.takes()}" for name, one in TABLE.items())
+    return f"Of the kinds of certificates {formats}. Other kinds, such as those of worst and attack, have no export."

@@ -112,8 +112,8 @@ def _of_the_option(error: InputError, words: Sequence[str]) -> InputError:
     """Return what a check refuses as a refusal of the option, with what was given; one about a file stays as it is."""
     if error.source:
         return error
-    given = "" if ", got " in error.problem else f", got {' '.join(words)}"
-    return InputError("--with", error.place, error.problem + given)
+    got = "" if ", got " in error.problem else f", got {' '.join(words)}"
+    return InputError("--with", error.place, error.problem + got)
 
 
 def _read(name: str, value: str, kind: Any) -> Any:

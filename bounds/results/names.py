@@ -96,6 +96,9 @@ def _like(name: str, identities: Collection[str]) -> str:
     >>> _like("autoscaling/teorem-3.7", ["autoscaling/thm-3.7", "autoscaling/theorem-6.1"])
     '; did you mean autoscaling/thm-3.7?'
     """
-    known = sorted({part for one in identities for part in (one, *one.split("/"))})
+    spellings = sorted({part for one in identities for part in (one, *one.split("/"))})
     number = re.findall(r"\d+", name)
-    return meant(name, [one for one in known if number and re.findall(r"\d+", one) == number]) or meant(name, known)
+    numbered = [one for one in spellings if number and re.findall(r"\d+", one) == number]
+    return meant(name, numbered) or meant(name, spellings)
+        name, spellings
+    )

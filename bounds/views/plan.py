@@ -368,8 +368,8 @@ def _title(answer: PlanAnswer) -> str:
     """Return what the numbers are about."""
     if not answer.cost:
         return NUMBERS
-    found = "the cheapest mix found" if answer.servers is not None else "a mix for the fullest instant, or the nearest"
-    return f"{NUMBERS}, of servers in the proportions of {found}"
+    mix = "the cheapest mix found" if answer.servers is not None else "a mix for the fullest instant, or the nearest"
+    return f"{NUMBERS}, of servers in the proportions of {mix}"
 
 
 def _too_large(rows: Sequence[PlanTooLarge]) -> Table:

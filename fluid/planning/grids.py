@@ -72,8 +72,8 @@ def kinds_on_grid(
     for steps in GRIDS:
         points = [[Fraction(0), *(share * most for share in shares_of(steps))] for most in capacity.values()]
         places = [_places(*column) for column in zip(rows.T, units, points, strict=True)]
-        found, _, which = unique_rows(np.column_stack(places))
-        kinds = [tuple(of[i] for of, i in zip(points, row, strict=True)) for row in found.tolist()]
+        on_grid, _, which = unique_rows(np.column_stack(places))
+        kinds = [tuple(of[i] for of, i in zip(points, row, strict=True)) for row in on_grid.tolist()]
         if len(servers) > 1:
             fits = [not shortage(dict(zip(capacity, kind, strict=True)), servers) for kind in kinds]
             if sum(fits) <= MOST_TYPES or steps == GRIDS[-1]:

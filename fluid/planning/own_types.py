@@ -151,11 +151,11 @@ def _large(
     servers: Sequence[Mapping[str, Fraction]],
 ) -> list[TooLarge]:
     """Return the demands that fit no server, those of most tasks first."""
-    found = []
+    too_large = []
     for i in np.flatnonzero(~fit).tolist():
         demand = dict(zip(names, _amounts(rows[i].tolist(), units), strict=True))
-        found.append(TooLarge(int(tasks[i]), demand, shortage(demand, servers), len(servers)))
-    return sorted(found, key=lambda one: -one.tasks)
+        too_large.append(TooLarge(int(tasks[i]), demand, shortage(demand, servers), len(servers)))
+    return sorted(too_large, key=lambda one: -one.tasks)
 
 
 def _refuse_large(

@@ -63,11 +63,11 @@ def _of_table(path: str | Path, cluster: Cluster) -> Matrix:
             if user not in users:
                 cells.fail("user", f"expected a user of the cluster ({listed(users)}), got {user!r}")
             if server not in servers:
-                known = f"expected a server of the cluster ({listed(servers)}), got {server!r}"
-                cells.fail("server", f"{known}: tasks are totals over a class of equal servers")
+                problem = f"expected a server of the cluster ({listed(servers)}), got {server!r}"
+                cells.fail("server", f"{problem}: tasks are totals over a class of equal servers")
             if (user, server) in seen:
-                once = f"expected each pair of user and server once, got {user!r} on {server!r} again"
-                cells.fail("", f"{once}: add up the tasks on the servers of a class")
+                problem = f"expected each pair of user and server once, got {user!r} on {server!r} again"
+                cells.fail("", f"{problem}: add up the tasks on the servers of a class")
             seen.add((user, server))
             tasks[users[user]][servers[server]] = cells.number("tasks", _TASKS)
         if not seen:

@@ -173,9 +173,9 @@ def _groups(file: ClusterFile) -> tuple[Group, ...]:
             user.at.fail("group", f"expected a group {described}, got {user.group!r}")
         if user.group is None and user.name in names:
             user.at.fail("name", f"expected a name that no group has, as this user is in none, got {user.name!r}")
-    taken = {user.group for user in file.user}
+    used = {user.group for user in file.user}
     for group in tables:
-        if group.name not in taken:
+        if group.name not in used:
             group.at.fail("name", f"expected a group that users are in, got {group.name!r}")
     return tuple(Group(group.name, group.weight) for group in tables)
 

@@ -175,8 +175,8 @@ WORST = tuple(four_types().workload)
 def _with_workload(workload: tuple[Fraction, ...]) -> Instance:
     """Return the paper's four VM types with a workload."""
     if len(workload) != len(WORST) or min(workload) < 0 or not any(workload):
-        given = ", ".join(map(text, workload)) or "none"
-        raise InputError("workload", f"expected {len(WORST)} numbers of at least 0, not all of them 0, got {given}")
+        got = ", ".join(map(text, workload)) or "none"
+        raise InputError("workload", f"expected {len(WORST)} numbers of at least 0, not all of them 0, got {got}")
     return four_types(workload)
 
 
