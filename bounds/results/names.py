@@ -100,5 +100,3 @@ def _like(name: str, identities: Collection[str]) -> str:
     number = re.findall(r"\d+", name)
     numbered = [one for one in spellings if number and re.findall(r"\d+", one) == number]
     return meant(name, numbered) or meant(name, spellings)
-        name, spellings
-    )

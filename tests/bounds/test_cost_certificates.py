@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,6 +44,18 @@ def test_prices_whose_common_part_is_a_half_round_the_bound_up() -> None:
     instance, offers = pooled([(1, [2])], [[1]]), [Offer(Fraction(5, 2))]
     claims = checker.check(cost_certificate(instance, offers, cheapest_servers(instance, offers, [Fraction(3)])))
     assert (claims["lower"], claims["upper"]) == ("5", "5")
+
+
+def test_more_servers_exist_than_there_are_jobs() -> None:
+    """They cost nothing, and those of the other kind are not bought."""
+    instance, offers = pooled([(1, [2]), (1, [3])], [[1]]), [Offer(Fraction(5), have=50), Offer(Fraction(1))]
+    claims = checker.check(cost_certificate(instance, offers, cheapest_servers(instance, offers, [Fraction(3)])))
+    assert (claims["priced"], claims["lower"], claims["upper"]) == ("0", "0", "0")
+    offers = [Offer(Fraction(5), have=50), Offer(Fraction(1), most=2)]
+    found = replace(cheapest_servers(instance, offers, [Fraction(3)]), slot_prices=(Fraction(1, 2),))
+    # at 1/2 a job three are worth 3/2; three of the first kind hold 1 each, and two of the second 1/2 beyond a price
+    proof = cost_certificate(instance, offers, found)
+    assert checker.check(proof)["priced"] == str(Fraction(3, 2) - 3 * 1 - 2 * Fraction(1, 2))
 
 
 def test_an_answer_of_plan_has_both(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,7 @@ def test_what_the_corpus_says() -> None:
         (("instance", "offers", "big", "price"), "-1", "a price is less than 0"),
         (("instance", "offers", "big", "have"), 2, "the cost that the prices prove is not right"),
         (("instance", "offers", "big", "most"), 0, "there are not so many servers"),
+        (("instance", "offers", "big"), {"price": "9", "have": 3, "most": 2}, "more servers exist than there may be"),
         (("instance", "offers", "big"), GONE, "instance.offers does not have"),
         (("evidence", "slot_prices", "a"), "-1", "a slot price is less than 0"),
         (("evidence", "columns", 0, "servers"), 2, "the columns do not hold just the jobs"),
