@@ -6,10 +6,10 @@ other text is left as it is.
 
     expression := term (operator term)*          operator := + - / . x = != < > <= >=
     term       := factor (space factor)*
-    factor     := atom ("_" index | "^" power | "'" | "*")*
+    factor     := atom ("_" index | "^" power | "'" | "*" | "~")*
     atom       := number | number letter | number ".." atom | letter | name of a letter | name of a function
-                | "(" expression ")" | letter "(" ... ")" | letter "[" ... "]"
-                | "||" expression "||" | "|" expression "|"
+                | "(" expression ("," expression)* ")" | letter "(" ... ")" | "1(" ... ")"
+                | letter "[" expression ("|" expression)* "]" | "||" expression "||" | "|" expression "|"
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _BESIDE = re.compile(r"\)[(\d]")
 _WORDS = re.compile(r"[aI](?= (?![-+/=<>])|[,;:.]|$)")
 _NUMBERED = re.compile(r"\((?:\d+[a-z]?|[a-z])\)")
 _BEGIN = re.compile(r"(?<![\w.^\-'`*/|])(?=[\w(|])")
-_ENDS = re.compile(r"(?![\w^`\[(~]|[.][\w.]|['\-/*]\w|[ ](?:[<>=]|!=))")
+_ENDS = re.compile(r"'s\b|(?![\w^`\[(~]|[.][\w.]|['\-/*]\w|[ ](?:[<>=]|!=))")
 _SIGN = re.compile(r"[_^<>=|\[]|\\[a-zA-Z]{2}|\d/?[A-Za-z]")
-_RANGE = re.compile(r"(\d+)\.\.(?=[\dA-Z])")
-_MULTIPLE = re.compile(r"\d+[A-Z](?!\w)")
+_RANGE = re.compile(r"(\d+)\.\.(?=[\dA-Zn])")
+_MULTIPLE = re.compile(r"\d+[A-Za-z](?!\w)")
 
 
 def with_formulas(text: str) -> str:
@@ -146,6 +146,8 @@ class _Reader:
                 latex, end = f"{latex}^{{{inner[0] if len(inner[0]) == 3 else inner[0][1:-1]}}}", inner[1]
             elif self.text.startswith(("'", "*"), end) and not self.text[end + 1 : end + 2].isalnum():
                 latex, end = latex + {"'": "'", "*": "^{*}"}[self.text[end]], end + 1
+            elif self.text.startswith("~", end):
+                latex, end = rf"\tilde{{{latex}}}", end + 1
             else:
                 break
         return latex, end
@@ -162,8 +164,10 @@ class _Reader:
         if begin := _RANGE.match(self.text, at):
             last = self.factor(begin.end())
             return (rf"{begin[1]}, \dots, {last[0]}", last[1]) if last else None
-        if multiple := _MULTIPLE.match(self.text, at):
+        if (multiple := _MULTIPLE.match(self.text, at)) and (self.depth or multiple[0][-1].isupper()):
             return multiple[0], multiple.end()
+        if self.text.startswith("1(", at) and (inner := self.brackets(at + 1)):
+            return r"\mathbf{1}" + inner[0], inner[1]
         if number := _NUMBER.match(self.text, at):
             digits, _, exponent = number[0].partition("e")
             power = f"10^{{{exponent}}}"
@@ -175,7 +179,7 @@ class _Reader:
         latex, end = GREEK.get(name[0], name[0]), name.end()
         if self.text.startswith("(", end) and (inner := self.brackets(end)):
             return latex + inner[0], inner[1]
-        if self.text.startswith("[", end) and (inner := self.enclosed(end + 1, "]", "[{}]")):
+        if self.text.startswith("[", end) and (inner := self.enclosed(end + 1, "]", "[{}]", " | ")):
             return latex + inner[0], inner[1]
         return latex, end
 
@@ -190,13 +194,16 @@ class _Reader:
         return (f"{latex} {following[0]}", following[1]) if following else None
 
     def brackets(self, at: int) -> Read:
-        """Read an expression in round brackets."""
-        return self.enclosed(at + 1, ")", "({})")
+        """Read an expression in round brackets, or several with commas between them."""
+        return self.enclosed(at + 1, ")", "({})", ", ")
 
-    def enclosed(self, at: int, close: str, latex: str) -> Read:
-        """Read an expression up to what closes it, and put it into its LaTeX."""
+    def enclosed(self, at: int, close: str, latex: str, between: str = "") -> Read:
+        """Read an expression, or several with a sign between them, up to what closes them; put it into its LaTeX."""
         self.depth += 1
         inner = self.expression(at)
+        while inner and between and self.text.startswith(between, inner[1]):
+            following = self.expression(inner[1] + len(between))
+            inner = (inner[0] + between.replace("|", r"\mid") + following[0], following[1]) if following else None
         self.depth -= 1
         if inner is None or not self.text.startswith(close, inner[1]):
             return None
