@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -128,6 +129,12 @@ def living_children() -> set[str] | None:
         with suppress(OSError):  # the thread may have ended
             children.update(file.read_text().split())
     return children
+
+
+def pytest_runtest_setup() -> None:
+    """Forget the events of the tests before: a short test runs as Python, whichever tests came first in its process."""
+    if run := sys.modules.get("fluid.simulation.run"):
+        run._EXPECTED.clear()
 
 
 @pytest.hookimpl(wrapper=True)

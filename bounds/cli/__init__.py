@@ -76,6 +76,7 @@ def run(arguments: list[str], *, process_ends: bool = False) -> int:
         forget_command()
         with files_of_a_command():
             width = max(min(answer_width(), MAX_WIDTH) - 2, 50)
-            return application(arguments)(arguments, prog_name="packproof", standalone_mode=False, terminal_width=width)
+            parser = application(arguments).parser()
+            return parser(arguments, prog_name="packproof", standalone_mode=False, terminal_width=width)
 
     return run_to_the_end(command, process_ends=process_ends)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from bounds.cli.made import made, made_line, note_command
@@ -121,6 +122,7 @@ class Application(typer.Typer):
     def __init__(self, *, examples: Sequence[str] = (), **how: Any) -> None:
         """Make an application; `examples` are those of `command`."""
         super().__init__(cls=Group, rich_markup_mode=None, epilog=_epilog(examples), **how)
+        self._parser: tuple[int, Any] | None = None
 
     def command(
         self, name: str | None = None, *, examples: Sequence[str] = (), **how: Any
@@ -132,6 +134,17 @@ class Application(typer.Typer):
         """Return the names of the commands, and of their groups, that were added."""
         commands = {one.name or one.callback.__name__ for one in self.registered_commands if one.callback}
         return commands | {str(one.name) for one in self.registered_groups}
+
+    def size(self) -> int:
+        """Return how many commands were added, with those of groups."""
+        groups = [one.typer_instance for one in self.registered_groups]
+        return len(self.registered_commands) + sum(1 + one.size() for one in groups if isinstance(one, Application))
+
+    def parser(self) -> Any:
+        """Return what reads a command line, as click's group; it is made anew only where commands were added."""
+        if self._parser is None or self._parser[0] != self.size():
+            self._parser = self.size(), typer.main.get_command(self)
+        return self._parser[1]
 
 
 def _epilog(examples: Sequence[str]) -> str | None:

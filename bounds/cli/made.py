@@ -6,6 +6,7 @@ import shlex
 import sys
 from contextvars import ContextVar
 from enum import Enum
+from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -75,7 +76,7 @@ def made() -> dict[str, Any] | None:
         "options": options,
         "seed": words.parameters.get("seed"),
         "inputs": _digests(),
-        "libraries": {name: version(name) for module, name in LIBRARIES.items() if module in sys.modules},
+        "libraries": {name: _version(name) for module, name in LIBRARIES.items() if module in sys.modules},
     }
 
 
@@ -88,6 +89,11 @@ def made_line() -> str | None:
     libraries = ", ".join(f"{name} {number}" for name, number in origin["libraries"].items())
     beside = f" with {libraries}" if libraries else ""
     return f"made by packproof {__version__}{beside}: {words.line}{inputs}"
+
+
+@cache
+def _version(name: str) -> str:
+    return version(name)
 
 
 def _digests() -> dict[str, str]:

@@ -266,8 +266,7 @@ def expectation(command: Any, parameter: Any) -> str:
     """Return in words what a parameter takes, by the annotation of the function of the command.
 
     >>> from bounds.cli import application
-    >>> import typer
-    >>> simulate = typer.main.get_command(application()).commands["simulate"]
+    >>> simulate = application().parser().commands["simulate"]
     >>> [expectation(simulate, one) for one in simulate.params if one.name in ("servers", "seed")]
     ['a whole number from 1 to 100,000,000', 'a whole number of at least 0']
     """

@@ -22,7 +22,7 @@ TASKS: dict[str, tuple[str, ...]] = {
 
 def write(docs: Path) -> None:
     """Write the page of all commands, by task."""
-    commands = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
+    commands = application().parser().commands  # type: ignore[attr-defined]
     if missing := set(commands) ^ {name for names in TASKS.values() for name in names}:
         raise ValueError(f"TASKS: expected each command once, got {', '.join(sorted(missing))} in one place only")
     first = [(task, ", ".join(f"[{name}](#packproof-{name})" for name in names)) for task, names in TASKS.items()]

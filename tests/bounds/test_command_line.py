@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import typer
 
 import packproof
 from bounds.cli import ELSEWHERE, application, run
@@ -122,7 +121,7 @@ def test_a_reader_who_leaves_is_no_fault() -> None:
 def test_a_command_is_in_the_file_of_its_name() -> None:
     """A command loads its own files alone; one that is elsewhere, and not listed, would load all files."""
     app = application()
-    assert set(vars(typer.main.get_command(app))["commands"]) == app.names()
+    assert set(vars(app.parser())["commands"]) == app.names()
     files = {path.stem for path in (ROOT / "bounds" / "cli").glob("*.py")}
     assert app.names() - files == set(ELSEWHERE) - files == {"catalogue", "export"}
 

@@ -390,9 +390,12 @@ def renamed(value: Any, names: dict[str, str]) -> Any:
 
 @pytest.mark.slow
 def test_whatever_is_altered_ends_in_files_or_in_one_line() -> None:
-    choose = random.Random(7)
+    choose, sample = (
+        random.Random(7),
+        [assignments()[0], assignments()[4], regions()[2], throughputs()[1], allocations()[0]],
+    )
     for _ in range(1500):
-        document = copy.deepcopy(choose.choice(list(_SAMPLE)))
+        document = copy.deepcopy(choose.choice(sample))
         spot: Any = document[choose.choice(["instance", "evidence", "claims"])]
         while isinstance(spot, dict | list) and spot:
             key = choose.choice(list(spot) if isinstance(spot, dict) else range(len(spot)))
@@ -410,9 +413,6 @@ def test_whatever_is_altered_ends_in_files_or_in_one_line() -> None:
         except InputError as error:
             told = str(error)
         assert "\n" not in told
-
-
-_SAMPLE = [assignments()[0], assignments()[4], regions()[2], throughputs()[1], allocations()[0]]
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +92,7 @@ def first_of(hint: Any) -> str:
     return str(next(iter(kind))) if isinstance(kind, type) and issubclass(kind, Enum) else "1"
 
 
-OPTIONS = list(numbers(typer.main.get_command(application())))
+OPTIONS = list(numbers(application().parser()))
 
 
 def test_all_options_that_take_numbers_are_tried() -> None:

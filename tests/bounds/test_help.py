@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from bounds.cli import application, main, run
 
@@ -22,7 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def commands(command: Any = None, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Return every command and group by its path."""
-    command = command or typer.main.get_command(application())
+    command = command or application().parser()
     found = {path: command}
     for name, inner in getattr(command, "commands", {}).items():
         found |= commands(inner, (*path, name))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from bounds.cli import application, run
 from bounds.cli.options import expectation, refusal
@@ -72,7 +71,7 @@ def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[
 
 
 def test_what_stands_for_no_value_in_older_parsers_is_none() -> None:
-    command = typer.main.get_command(application()).commands["solve"]  # type: ignore[attr-defined]
+    command = application().parser().commands["solve"]  # type: ignore[attr-defined]
     error = Exception()
     error.param = command.params[0]  # type: ignore[attr-defined]
     line = str(refusal(command, error, {"instance": object()}))
@@ -88,7 +87,7 @@ def test_every_parameter_of_every_command_has_an_expectation() -> None:
         return [one] if inner is None else [leaf for each in inner.values() for leaf in commands(each)]
 
     found = 0
-    for command in commands(typer.main.get_command(application())):
+    for command in commands(application().parser()):
         for parameter in command.params:
             if parameter.name != "help":
                 assert expectation(command, parameter).strip(), (command.name, parameter.name)

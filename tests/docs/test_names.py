@@ -22,7 +22,7 @@ PAGES = [
     ROOT / "docs" / "reference" / "traces.md",
     ROOT / "docs" / "reference" / "simulation-table.md",
 ]
-COMMANDS = typer.main.get_command(application())
+COMMANDS = application().parser()
 
 
 def commands_of(page: Path) -> Iterator[list[str]]:

@@ -376,6 +376,7 @@ def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
     assert again.sla == direct.sla
 
 
+@pytest.mark.processes
 def test_runs_on_dask_are_those_here_and_are_taken_up(tmp_path: Path, dask_engine: str) -> None:
     policies = [AdmissionPolicy("zeroth", 200.0), AdmissionPolicy("second", 0.1)]
     here = simulate_policies(CLUSTER, policies, 200.0, replications=4, seed=2)

@@ -129,6 +129,7 @@ def _is_worker(pid: int) -> bool:
         return False
 
 
+@pytest.mark.processes
 def test_on_dask(tmp_path: Path, dask_engine: str) -> None:
     path = grid_file(tmp_path, replications=1)
     assert undisturbed(path, engine=dask_engine) == undisturbed(path)

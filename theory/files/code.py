@@ -272,7 +272,12 @@ def _is_installed(spec: ModuleSpec) -> bool:
         return False
     if not spec.has_location:
         return True  # built in
-    place = Path(spec.origin).resolve()
+    return _is_of_a_home(spec.origin)
+
+
+@cache
+def _is_of_a_home(file: str) -> bool:
+    place = Path(file).resolve()
     return bool({"site-packages", "dist-packages"} & set(place.parts)) or any(
         place.is_relative_to(home) for home in _homes()
     )

@@ -170,6 +170,8 @@ def _prepared_without_pairs(setting: SlottedSetting) -> Any:
     return state._replace(table=state.table[chosen])
 
 
+VQS_WITHOUT_PAIRS = replace(VQS, prepare=_prepared_without_pairs)
+
 TWO_THIRDS = Fraction(2, 3)
 NEAR = Fraction(97, 100)
 
@@ -189,7 +191,7 @@ NEAR = Fraction(97, 100)
         "1.06 x 2/3 of the maximum workload": {"share": TWO_THIRDS * Fraction(106, 100)},
         "J = 2 for jobs of 13/100": {"partition": 2},
         "K_RED without its pairs": {
-            "policy": replace(VQS, prepare=_prepared_without_pairs),
+            "policy": VQS_WITHOUT_PAIRS,
             "sizes": THREE_SIZES,  # it carries 36/19 jobs a server of them, less than 0.97 x 2
             "share": TWO_THIRDS * NEAR,
         },
