@@ -91,7 +91,7 @@ def table_2(
     printed="with two numbers of observations, a sizable utilization increase of more than a number that is lost",
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
-    tiny={"runs": 12},
+    tiny={"runs": 6},
     full={"runs": 300},
     controls={"beside the zeroth-moment policy": {"beside": "zeroth"}},
 )

@@ -91,6 +91,7 @@ def algorithm_2(
     source="Section 4",
     printed="in practice CRA can make such updates periodically, by factoring in all arrivals and departures",
     evidence=Evidence.statistical,
+    tiny={"servers": 200},
     full={"runs": 40},
     controls={"the period is L": {"period": "L"}, "g = 0": {"reservation": "0"}},
 )
@@ -137,7 +138,7 @@ def _rewards(servers: int, start: str, until: float, runs: int, *, estimated: bo
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
     full={"runs": 60},
-    tiny={"servers": 200, "runs": 14},
+    tiny={"servers": 200, "runs": 10},
     controls={"the limit is 4/5 of the global greedy reward": {"part": 0.8}},
 )
 def estimate_cra(servers: int = 400, until: float = 4.0, runs: int = 16, *, part: float = 1.0) -> Outcome:

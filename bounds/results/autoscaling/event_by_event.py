@@ -169,7 +169,7 @@ def _runs(rounds: int, events: int, reservations: Sequence[int], *, migration: b
     ),
     evidence=Evidence.certified,
     full={"rounds": 10},
-    tiny={"events": 200},
+    tiny={"events": 100},
     controls={
         "servers of every index are rejected": {"rejected": attrgetter("beyond")},
         "the groups are those after the event": {"groups_after": True},

@@ -192,7 +192,7 @@ def _scaled_state(state: Any, servers: int) -> State:
         "over every subinterval V rises at least by a constant times its length, with high probability (formula lost)"
     ),
     evidence=Evidence.statistical,
-    tiny={"servers": 250},
+    tiny={"servers": 125},
     full={"runs": 40},
     controls={"no migration": {"migration": False}, "the system starts in the limit set": {"in_the_limit": True}},
 )

@@ -113,7 +113,7 @@ def figure_5_bound(
     printed="DRA with preemptions is better than the default DRA and better than the power-of-d-choices",
     evidence=Evidence.statistical,
     verdict=Verdict.not_reproduced,
-    tiny={"servers": (100, 600)},
+    tiny={"servers": (100, 600), "runs": 7},
     full={"runs": 40},
     controls={
         "only the numbers of servers at which the printed order holds": {"servers": (600,)},

@@ -101,6 +101,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     source="Algorithm 1",
     printed="lines 1 to 15: a server stalls at a departure if (5) fails, and begins anew when it is empty",
     evidence=Evidence.certified,
+    tiny={"systems": 20},
     full={"systems": 600},
     controls={
         "the configuration of the first server decides who stalls": {"transcription": StaleConfiguration},

@@ -119,7 +119,7 @@ def _interval_drift(
     source="Proposition 4.5",
     printed="E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
     evidence=Evidence.statistical,
-    tiny={"runs": 12, "others": 0, "states": 10},
+    tiny={"runs": 12, "others": 0, "states": 5},
     full={"runs": 60, "others": 3, "jobs": 20_000},
     controls={
         "110% of the region, where V rises for any policy": {"intensity": Fraction(110, 100)},
@@ -199,6 +199,7 @@ def _escape_in_plain_distance(instance: Instance) -> NDArray[np.float64]:
     source="Section 2",
     printed="the set of supportable workloads is the interior of C",
     evidence=Evidence.numeric,
+    tiny={"count": 12},
     full={"count": 400, "starts": 5},
     controls={
         "the distance is taken in sqrt(sum x_j^2)": {"velocity": _escape_in_plain_distance},
@@ -249,7 +250,7 @@ def supportable(
     source="Theorem 3.1",
     printed="the algorithm can support any workload in the interior of r beta C, 0 < beta < r",
     evidence=Evidence.numeric,
-    tiny={"draws": 5},
+    tiny={"draws": 5, "count": 3},
     full={"count": 60, "draws": 200, "paths": 20},
     controls={
         "servers keep 3/4 of beta": {"stay": Fraction(3, 4)},

@@ -39,7 +39,7 @@ INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs;
     source="Example 1, Figure 3, Remark 2",
     printed="the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues stable",
     evidence=Evidence.statistical,
-    tiny={"until": 2000.0},
+    tiny={"until": 2000.0, "replications": 8},
     full={"until": 40_000.0},
     controls={
         "intensity 0.3, where small jobs come more slowly than (1, 2) serves them": {"intensity": Fraction(30, 100)},
@@ -82,6 +82,7 @@ def example_1_queues(
     source="Example 2, Figure 4",
     printed="G16 performs poorly although it theoretically converges; Algorithm 1 performs much better",
     evidence=Evidence.statistical,
+    tiny={"replications": 7},
     full={"until": 20_000.0},
     controls={
         "Algorithm 1 stands for randomized sampling": {"rival": NAMES[0]},
@@ -258,6 +259,7 @@ def _runs_of_figure_5(intensity: Fraction, servers: int, law: Law, events: float
     source="Figure 5",
     printed="Algorithm 1 and M14 perform better as servers increase, unlike G16 (curves lost)",
     evidence=Evidence.statistical,
+    tiny={"events": 45_000},
     full={"servers": (20, 50, 100, 150, 200), "events": 1_000_000, "log_normal": True},
     controls={
         "Algorithm 1 and randomized sampling change places": {"falling": NAMES[2], "growing": NAMES[0]},

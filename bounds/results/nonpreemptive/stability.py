@@ -466,6 +466,7 @@ LOADS = (Fraction(7, 10), Fraction(85, 100))
     source="Section 6.3",
     printed="the server can become active faster and renew its configuration without any job preemptions",
     evidence=Evidence.statistical,
+    tiny={"replications": 12},
     full={"longer": 10.0, "replications": 40},
     controls={"both wait until the server is empty": {"early": False}},
 )

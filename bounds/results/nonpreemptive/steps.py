@@ -337,6 +337,7 @@ def lemma_5_1(arrivals: int = 40, beta: Fraction = BETA) -> Outcome:
     source="Lemma 5.1",
     printed="(26), with I_l = 1 for all active servers",
     evidence=Evidence.certified,
+    tiny={"paths": 6},
     full={"paths": 200},
     controls={
         "C_h = 0": {"c_h": 0},

@@ -168,7 +168,7 @@ def _welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     source="packproof, on Proposition 3.1 of the admission paper",
     printed="(nothing about how much of a cluster must stay free)",
     evidence=Evidence.statistical,
-    tiny={"worlds": 150, "law_worlds": 20, "law_cores": 1_000},
+    tiny={"worlds": 75, "law_worlds": 20, "law_cores": 1_000},
     full={"worlds": 3_000, "law_cores": 30_000},
     controls={"deployments of one core": {"one_core": True}, "half the free cores": {"part_of_free": 0.5}},
 )

@@ -116,7 +116,7 @@ def _least_of_members() -> Fraction:
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    tiny={"share": Fraction("0.6962"), "cells": 16, "thick": 8, "octaves": 6, "steps": 2_000, "contents": 30},
+    tiny={"share": Fraction("0.6962"), "cells": 16, "thick": 8, "octaves": 6, "steps": 1000, "contents": 15},
     full={"cells": 512, "steps": 400_000, "contents": 7_500},
     controls={
         "the room is not bounded by n": {"rooms": ROOMS[1:]},

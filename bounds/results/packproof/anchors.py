@@ -307,7 +307,7 @@ def _searched(
     source="packproof",
     printed="not in the paper: it has 1/2, and 1 - 1/e under the monotone greedy property",
     evidence=Evidence.proved,
-    tiny={"share": Fraction("0.6966"), "cells": 128, "thick": 8, "octaves": 7, "most_nodes": 25, "contents": 30},
+    tiny={"share": Fraction("0.6966"), "cells": 128, "thick": 8, "octaves": 7, "most_nodes": 25, "contents": 15},
     full={"cells": 512, "contents": 5_000},
     controls={
         "no contents repeat several types": {"anchored": False},

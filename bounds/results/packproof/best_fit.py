@@ -146,7 +146,7 @@ def _starts_over_the_bound(rule: str, instance: Instance, weights: Sequence[Frac
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    tiny={"servers": 300, "slots": 150, "replications": 20},
+    tiny={"servers": 300, "slots": 150, "replications": 20, "slots_below": 75},
     full={"servers": 20_000, "slots": 400, "slots_below": 200},
     controls={"VQS instead of BF-J/S": {"rule": "vqs"}, "z = 0.8 for 0.84": {"above": Fraction(80, 100)}},
 )

@@ -141,7 +141,7 @@ def attained(most: int) -> bool:
     source="packproof, on Theorem 2 of the throughput paper",
     printed="BF-J/S achieves at least 1/2 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
-    tiny={"slots": 200, "most_jobs": 2},
+    tiny={"slots": 100, "most_jobs": 2},
     full={"slots": 20_000, "most_jobs": 5, "multiples": 30},
     controls={
         "BF-J instead of BF-J/S": {"rule": "bf-j"},

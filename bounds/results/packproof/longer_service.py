@@ -203,7 +203,7 @@ SIMULATED_SEED = 20261129
     source="packproof, on Theorem 2 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    tiny={"backlog": 100, "slots": 150, "replications": 24},
+    tiny={"backlog": 100, "slots": 150, "replications": 14},
     full={"replications": 40},
     controls={
         "0.8 instead of 0.9 and 0.95": {"above": (Fraction(8, 10), Fraction(8, 10))},

@@ -145,7 +145,7 @@ def _other_demands(m: int) -> Cluster:
     source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.proved,
-    tiny={"parts": (Fraction(3, 4), Fraction(1, 2)), "rounds": 500},
+    tiny={"parts": (Fraction(3, 4), Fraction(1, 2)), "rounds": 250},
     full={"parts": (*(Fraction(1, 2**k) for k in range(5)), Fraction(3, 4)), "rounds": 20_000},
     controls={
         "half of these parts": {"scale": Fraction(1, 2)},

@@ -143,7 +143,7 @@ BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)  # sizes of
     source="packproof",
     printed="it remains to tighten the lower bounds (1/2, 2/3, 2/3) or construct upper bounds that approach them",
     evidence=Evidence.statistical,
-    tiny={"intensity": Fraction(8, 10), "slots": 10_000, "capacities": (10,), "followed": ("vqs",)},
+    tiny={"intensity": Fraction(8, 10), "slots": 5000, "capacities": (10,), "followed": ("vqs",)},
     full={"capacities": tuple(range(3, 21))},
     controls={
         "service is geometric": {"service": "geometric"},
@@ -264,6 +264,7 @@ def _least_of_two_sizes(rule: Policy, capacities: tuple[int, ...]) -> Fraction:
     source="packproof, on Theorem 4 of the throughput paper",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
+    tiny={"slots": 250},
     full={"slots": 20_000},
     controls={
         "a + b = N - 1": {"units_left": 1},
@@ -349,7 +350,7 @@ def _blocked_in_slots(rule: str, units_left: int, mu: float, slots: int) -> str:
     source="packproof, on Theorem 4 of the throughput paper",
     printed="not in the paper",
     evidence=Evidence.statistical,
-    tiny={"servers": (1, 5), "slots": 2_000, "replications": 30},
+    tiny={"servers": (1, 5), "slots": 1000, "replications": 30},
     full={"slots": 100_000, "replications": 20},
     controls={
         "0.84 for each server": {"share_on_several": Fraction(104, 100)},

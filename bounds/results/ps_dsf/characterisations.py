@@ -193,6 +193,7 @@ def _cases(count: int) -> list[_Case]:
     source="Corollary 1",
     printed="if r is saturated at server i and (14), then r is a bottleneck resource for user n when (15) (both lost)",
     evidence=Evidence.certified,
+    tiny={"count": 100},
     full={"count": 1500},
     controls={"(14) with equality": {"naming": _with_equality}, "without (14)": {"naming": _any_holder}},
 )

@@ -218,7 +218,7 @@ YES = {
     source="Table I",
     printed="marks lost; * for strategy proofness and Pareto optimality of PS-DSF",
     evidence=Evidence.certified,
-    tiny={"count": 15},
+    tiny={"count": 11},
     full={"count": 600},
     controls={
         "PS-DSF under time division is claimed to fail on the same witnesses": {"blamed": ps_dsf_tdm},

@@ -382,7 +382,7 @@ LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
     source="Figure 4a",
     printed="VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage (curves lost)",
     evidence=Evidence.statistical,
-    tiny={"slots": 60_000, "replications": 24},
+    tiny={"slots": 30_000, "replications": 24},
     full={"compared": (0.85, 0.9, 0.95), "slots": 1_000_000, "replications": 40},
     controls={
         "BF-J/S stands for VQS": {"stand_ins": {"vqs": "bf-js"}},

@@ -75,7 +75,7 @@ def cuts_of_equal_length(_law: Law, cells: int) -> set[Fraction]:
     source="Theorem 1",
     printed="there is a unique rho*, the limit of both roundings as partitions become finer",
     evidence=Evidence.certified,
-    tiny={"laws": 4},
+    tiny={"laws": 2},
     full={"laws": 80},
     controls={
         "rounding up and rounding down are exchanged": {"up": lower_rounded, "down": upper_rounded},
