@@ -16,6 +16,7 @@ from theory.sharing.allocation import Allocation, jain_index
 
 MOST_PANELS = 8  # server classes and resources that are drawn over time, in file order
 MOST_CURVES = 10  # users whose tasks are drawn over time, in file order
+LONGEST_OF_THREE = 14  # letters of the names beside the bars of three panels in a row
 MOST_USERS = len(PALETTE) - 1  # users drawn in colours of their own; the others are drawn together
 
 
@@ -44,7 +45,7 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
     parts = [(user.name, row.tolist()) for user, row in zip(cluster.users, shares, strict=True)]
     return Bars(
         "in use (share)",
-        [f"{drawn(cluster.servers[i].name)} {drawn(cluster.resources[r])}" for i, r in places],
+        [f"{drawn(cluster.servers[i].name)}, {drawn(cluster.resources[r])}" for i, r in places],
         together(parts),
         title or f"{allocation.mechanism}\nJain index {float(jain_index(allocation.shares)):.3f}",
         xlim=(0.0, 1.0),
@@ -52,7 +53,7 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
 
 
 def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> None:
-    """Draw allocations side by side, three in a row.
+    """Draw allocations side by side, three in a row, or two where the names beside the bars are long.
 
     Raises
     ------
@@ -61,7 +62,8 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
     """
     most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
     panels = [bars_of(allocation) for allocation in allocations]
-    picture_of_panels(panels, path, "", columns=3, height=min(6.0, 1.2 + 0.2 * most), alone=COLUMN)
+    columns = 3 if max(len(name) for panel in panels for name in panel.bars) <= LONGEST_OF_THREE else 2
+    picture_of_panels(panels, path, "", columns=columns, height=min(6.0, 1.2 + 0.2 * most), alone=COLUMN)
 
 
 def tasks_over_time(answer: InMotion) -> Chart:

@@ -47,6 +47,18 @@ SHARE = {
     "share ps-dsf-tdm": "share @users.toml --mechanism ps-dsf-tdm --lies 3 --seed 2 --json",
     "share all": "share %four_classes.toml --json",
     "share events": "share @users.toml --mechanism ps-dsf --events @leaves.toml --json",
+    "share groups": "share @groups.toml --mechanism drf --certificate !out.json --json",
+    "share allocation": "share %four_classes.toml --allocation %four_classes_today.csv --certificate !out.json --json",
+}
+
+PLAN = {
+    "log": "log %vm_log.csv --json",
+    "plan": "plan %vm_types.csv %vm_log.csv --server cpu=48,memory=192 --accept 0.99 --json",
+    "plan which servers": (
+        "plan %vm_types.csv %vm_log.csv --server name=wide,cpu=96,memory=192,price=4.1 "
+        "--server name=tall,cpu=48,memory=384,price=3.3,most=6 --accept 0.99 --policy first-fit --spare 1 --grow web.small=1.5 --json"
+    ),
+    "plan of jobs that wait": "plan %jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive --json",
 }
 
 FLUID = {
@@ -96,4 +108,4 @@ REPLICATED = {
     "kept": "simulate @two.toml --policy first-fit --servers 20 --until 50 --replications 2 --store !s.db --json",
 }
 
-CASES = SOLVE | WORST | REGION | THROUGHPUT | SHARE | FLUID | OTHERS | PATHS | REPLICATED
+CASES = SOLVE | WORST | REGION | THROUGHPUT | SHARE | PLAN | FLUID | OTHERS | PATHS | REPLICATED

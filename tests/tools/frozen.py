@@ -64,7 +64,7 @@ def _without_clocks(value: Any) -> Any:
 def packed(value: Any) -> Any:
     """Return an answer as it is recorded: event logs as rows, certificates as digests of their bytes."""
     answer = value["answer"]
-    if isinstance(answer, dict) and "log" in answer:
+    if isinstance(answer, dict) and isinstance(answer.get("log"), list):
         answer = {**answer, "log": [list(row.values()) for row in answer["log"]]}
     files = {
         name: text if not name.endswith(".json") else sha256(text.encode()).hexdigest()

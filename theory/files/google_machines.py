@@ -29,7 +29,7 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     Returns
     -------
     Cluster
-        Resources cpu and memory, in parts of the largest machine.
+        Resources cpu and memory, in parts of the largest machine; a class of machines is named by its two.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
             cpu = table.read(line, names[1], nonnegative, cells[0])
             memory = table.read(line, names[2], nonnegative, cells[1])
             count = table.read(line, "count", whole, cells[2])
-            servers.append(ServerClass(f"{platform}, {cells[0]} cpu, {cells[1]} memory", (cpu, memory), count))
+            servers.append(ServerClass(f"{cells[0]}/{cells[1]}", (cpu, memory), count))
     requests: dict[str, Counter[tuple[str, str]]] = {}
     for name, cpu_text, memory_text in _requests(Path(folder) / REQUESTS, "user", "cpu_req", "mem_req"):
         if cpu_text and float(cpu_text) and float(memory_text):
