@@ -22,7 +22,7 @@ install: .venv/ready
 verify: .venv/ready
 	$(BIN)/packproof verify $(VERIFY)
 
-# Every room, command and claim, in about ten minutes the first time: the tests without a marker.
+# Every room, command and claim, in about five minutes after `make verify`: the tests without a marker.
 test: .venv/ready
 	$(PYTEST) -n 2 $(TESTS)
 

@@ -27,16 +27,8 @@ from theory.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 
-LONG_TO_COMPILE = {"autoscaling/figure-6-preemption"}
-"""Claims with loops of their own that take most of a minute to compile: preemption, on listed jobs."""
 
-CLAIMS = [
-    pytest.param(identity, marks=pytest.mark.slow) if identity in LONG_TO_COMPILE else identity
-    for identity in modules()
-]
-
-
-@pytest.mark.parametrize("identity", CLAIMS)
+@pytest.mark.parametrize("identity", list(modules()))
 def test_claim_and_controls(identity: str, record_property: Callable[[str, object], None]) -> None:
     """At the smallest size; `packproof verify` checks the claims at the size of every day."""
     (claim,) = claims([identity])

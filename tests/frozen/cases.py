@@ -56,7 +56,8 @@ PLAN = {
     "plan": "plan %vm_types.csv %vm_log.csv --server cpu=48,memory=192 --accept 0.99 --json",
     "plan which servers": (
         "plan %vm_types.csv %vm_log.csv --server name=wide,cpu=96,memory=192,price=4.1 "
-        "--server name=tall,cpu=48,memory=384,price=3.3,most=6 --accept 0.99 --policy first-fit --spare 1 --grow web.small=1.5 --json"
+        "--server name=tall,cpu=48,memory=384,price=3.3,most=6 --accept 0.99 --policy first-fit --spare 1 "
+        "--grow web.small=1.5 --json"
     ),
     "plan of jobs that wait": "plan %jobs.csv --server cpu=6 --wait 2 --policy nonpreemptive --json",
 }
