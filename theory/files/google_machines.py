@@ -43,14 +43,14 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     """
     servers = []
     with opened(Path(folder) / MACHINES) as table:
-        names = ("platform", "cpu_capacity", "mem_capacity", "count")
+        names = ("cpu_capacity", "mem_capacity", "count")
         table.expect_columns(names)
         at = [table.header.index(name) for name in names]
         for line, row in table.rows():
-            platform, *cells = (row[i] for i in at)
-            cpu = table.read(line, names[1], nonnegative, cells[0])
-            memory = table.read(line, names[2], nonnegative, cells[1])
-            count = table.read(line, "count", whole, cells[2])
+            cells = [row[i] for i in at]
+            cpu = table.read(line, names[0], nonnegative, cells[0])
+            memory = table.read(line, names[1], nonnegative, cells[1])
+            count = table.read(line, names[2], whole, cells[2])
             servers.append(ServerClass(f"{cells[0]}/{cells[1]}", (cpu, memory), count))
     requests: dict[str, Counter[tuple[str, str]]] = {}
     for name, cpu_text, memory_text in _requests(Path(folder) / REQUESTS, "user", "cpu_req", "mem_req"):
