@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_an_interrupt_in_a_function_called_by_c_is_not_lost(
         said.append("the interrupt was lost")
         return 0
 
-    monkeypatch.setattr("bounds.cli.application", lambda _: command)
+    monkeypatch.setattr("bounds.cli.application", lambda _: SimpleNamespace(parser=lambda: command))
     try:
         assert run([]) == 130
     finally:
