@@ -12,6 +12,7 @@ import pytest
 
 import packproof
 from bounds.cli import ELSEWHERE, application, run
+from bounds.cli.app import Application
 from theory.files.instances import read_instance
 from theory.files.price_catalogue import catalogue
 
@@ -124,6 +125,20 @@ def test_a_command_is_in_the_file_of_its_name() -> None:
     assert set(vars(app.parser())["commands"]) == app.names()
     files = {path.stem for path in (ROOT / "bounds" / "cli").glob("*.py")}
     assert app.names() - files == set(ELSEWHERE) - files == {"catalogue", "export"}
+
+
+def test_the_parser_is_made_anew_where_commands_were_added() -> None:
+    """Also within a group; a process that runs many command lines makes it once."""
+    own, group = Application(), Application()
+    own.command("a")(lambda: None)
+    own.add_typer(group, name="g")
+    group.command("b")(lambda: None)
+    parser = own.parser()
+    assert own.parser() is parser
+    group.command("c")(lambda: None)
+    assert set(own.parser().commands["g"].commands) == {"b", "c"}
+    own.command("d")(lambda: None)
+    assert set(own.parser().commands) == {"a", "d", "g"}
 
 
 @pytest.mark.parametrize(("word", "loaded"), [("report", ["report"]), ("export", ["check", "export"]), ("app", None)])

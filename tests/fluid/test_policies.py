@@ -28,7 +28,7 @@ from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.run import Runner
+from fluid.simulation.run import _EXPECTED, Runner
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, over_servers, put, take
 from fluid.simulation.structures.bitset import empty_sets, insert
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
@@ -516,6 +516,14 @@ def test_a_run_that_lasts_longer_than_expected_goes_on_compiled(monkeypatch: pyt
     assert (switched.interpreted, python.interpreted) == (100, python.events)
     assert switched.events == python.events > 200
     assert (switched.measures.jobs == python.measures.jobs).all()
+
+
+@pytest.mark.parametrize("turn", range(3))  # two of them in one process at least
+def test_a_test_begins_without_the_events_of_those_before(turn: int) -> None:
+    """Else the tests before would decide which of them compiles."""
+    assert not _EXPECTED
+    run_once(policy("first-fit"), LossScenario(TWO, 6, 5.0 + turn, 1.0), 4)
+    assert sum(_EXPECTED.values()) > 0
 
 
 def test_many_servers_are_looked_at_by_compiled_code() -> None:
