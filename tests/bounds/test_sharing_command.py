@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 
 import jsonschema
 import pytest
@@ -16,8 +17,11 @@ from bounds.answers.sharing import Shares
 from bounds.cli import run
 from bounds.views.headline import headline
 from bounds.views.sharing import sentence, tables
+from bounds.views.sharing_pictures import picture_of_shares
 from bounds.views.shown import text_of
 from theory.errors import InputError
+from theory.sharing.model import Cluster, ServerClass, User
+from theory.sharing.per_server import ps_dsf
 
 CLUSTER = """
 [[server]]
@@ -400,3 +404,12 @@ def test_the_price_of_fairness_is_named_under_time_division(tmp_path, capsys):
     assert "guaranteed" not in json.loads(capsys.readouterr().out)["price"]
     assert run(["share", str(path), "--mechanism", "ps-dsf", "--json"]) == 0
     assert "price" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("name", "columns"), [("A", 3), ("0.25/0.2498", 2)])
+def test_long_names_of_servers_leave_room_for_two_panels_in_a_row(name, columns, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("bounds.views.sharing_pictures.picture_of_panels", lambda *_, **how: drawn.append(how))
+    shared = Cluster(("memory",), (ServerClass(name, (Fraction(2),), 1),), (User("u", (Fraction(1),), Fraction(1)),))
+    picture_of_shares([ps_dsf(shared)], "p.png")
+    assert [how["columns"] for how in drawn] == [columns]
