@@ -7,8 +7,8 @@ other text is left as it is.
     expression := term (operator term)*          operator := + - / . x = != < > <= >=
     term       := factor (space factor)*
     factor     := atom ("_" index | "^" power | "'" | "*" | "~")*
-    atom       := number | number letter | number ".." atom | letter | name of a letter | name of a function
-                | "(" expression ("," expression)* ")" | letter "(" ... ")" | "1(" ... ")"
+    atom       := number | number letter | digit ("," digit)+ | number ".." atom | letter | name of a letter
+                | name of a function | "(" expression ("," expression)* ")" | letter "(" ... ")" | "1(" ... ")"
                 | letter "[" expression ("|" expression)* "]" | "||" expression "||" | "|" expression "|"
 """
 
@@ -37,6 +37,7 @@ _BEGIN = re.compile(r"(?<![\w.^\-'`*/|])(?=[\w(|])")
 _ENDS = re.compile(r"'s\b|(?![\w^`\[(~]|[.][\w.]|['\-/*]\w|[ ](?:[<>=]|!=))")
 _SIGN = re.compile(r"[_^<>=|\[]|\\[a-zA-Z]{2}|\d/?[A-Za-z]")
 _RANGE = re.compile(r"(\d+)\.\.(?=[\dA-Zn])")
+_LIST = re.compile(r"\d(?:,\d)+(?!\d|,\d)")
 _MULTIPLE = re.compile(r"\d+[A-Za-z](?!\w)")
 
 
@@ -168,6 +169,8 @@ class _Reader:
             return multiple[0], multiple.end()
         if self.text.startswith("1(", at) and (inner := self.brackets(at + 1)):
             return r"\mathbf{1}" + inner[0], inner[1]
+        if several := _LIST.match(self.text, at):
+            return several[0].replace(",", ", "), several.end()
         if number := _NUMBER.match(self.text, at):
             digits, _, exponent = number[0].partition("e")
             power = f"10^{{{exponent}}}"

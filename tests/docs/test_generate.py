@@ -246,6 +246,7 @@ FORMULAS = {
     "J = 2..12 has 4J - 4 of them, k != l": r"$J = 2, \dots, 12$ has $4J - 4$ of them, $k \ne l$",
     "K_RED has (1-eps)2/3, over 1 - 1/e": r"$K_{\mathrm{RED}}$ has $(1-\varepsilon) \cdot 2/3$, over $1 - 1/e$",
     "at most 2/3 over k~ in M14 | G16": r"at most 2/3 over $\tilde{k}$ in M14 \| G16",
+    "exactly 2/3, J=2,3, of 2,000": r"exactly 2/3, $J=2, 3$, of 2,000",
     "inside K_RED's hull, over k != k~": r"inside $K_{\mathrm{RED}}$\'s hull, over $k \ne \tilde{k}$",
     "where Q = (1, 2/3, n), q(x) = 1(x < p)": r"where $Q = (1, 2/3, n)$, $q(x) = \mathbf{1}(x \lt p)$",
     "sqrt(E[f^2 | B_i]) and mu^(N - 2a), not 2a": r"$\sqrt{E[f^{2} \mid B_{i}]}$ and $\mu^{N - 2a}$, not 2a",
