@@ -45,7 +45,7 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
     parts = [(user.name, row.tolist()) for user, row in zip(cluster.users, shares, strict=True)]
     return Bars(
         "in use (share)",
-        [f"{drawn(cluster.servers[i].name)}, {drawn(cluster.resources[r])}" for i, r in places],
+        [f"{drawn(cluster.servers[i].name)} {drawn(cluster.resources[r])}" for i, r in places],
         together(parts),
         title or f"{allocation.mechanism}\nJain index {float(jain_index(allocation.shares)):.3f}",
         xlim=(0.0, 1.0),
