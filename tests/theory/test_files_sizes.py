@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from theory.errors import InputError
-from theory.files.google_machines import google_law
+from theory.files.google_machines import MACHINES, REQUESTS, google_cluster, google_law
 from theory.files.sizes import parse_sizes, read_sample, read_sizes, sizes_document
 from theory.partition.bounding import bracket
 from theory.partition.laws import discrete, uniform
@@ -131,3 +132,11 @@ def test_google_memory_within_one_percent(data: Path) -> None:
 def test_google_needs_its_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         google_law(tmp_path, "cpu")
+
+
+def test_equal_machines_of_two_platforms_are_one_class(tmp_path: Path) -> None:
+    (tmp_path / MACHINES).write_text("platform,cpu_capacity,mem_capacity,count\n0,0.5,0.25,3\n1,1,1,2\n2,0.5,0.25,4\n")
+    with gzip.open(tmp_path / REQUESTS, "wt") as file:
+        file.write("user,cpu_req,mem_req\n7,0.1,0.2\n")
+    shared = google_cluster(tmp_path)
+    assert [(server.name, server.count) for server in shared.servers] == [("0.5/0.25", 7), ("1/1", 2)]

@@ -29,7 +29,8 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     Returns
     -------
     Cluster
-        Resources cpu and memory, in parts of the largest machine; a class of machines is named by its two.
+        Resources cpu and memory, in parts of the largest machine. A class is named by what its machines have of them;
+        those of different platforms that have the same are one class.
 
     Raises
     ------
@@ -41,17 +42,20 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011 (CC-BY 4.0). The users'
     names are the renumbered ones of the extract.
     """
-    servers = []
+    machines: Counter[tuple[str, str]] = Counter()
     with opened(Path(folder) / MACHINES) as table:
         names = ("cpu_capacity", "mem_capacity", "count")
         table.expect_columns(names)
         at = [table.header.index(name) for name in names]
         for line, row in table.rows():
-            cells = [row[i] for i in at]
-            cpu = table.read(line, names[0], nonnegative, cells[0])
-            memory = table.read(line, names[1], nonnegative, cells[1])
-            count = table.read(line, names[2], whole, cells[2])
-            servers.append(ServerClass(f"{cells[0]}/{cells[1]}", (cpu, memory), count))
+            cpu, memory, count = (row[i] for i in at)
+            table.read(line, names[0], nonnegative, cpu)
+            table.read(line, names[1], nonnegative, memory)
+            machines[cpu, memory] += table.read(line, names[2], whole, count)
+    servers = [
+        ServerClass(f"{cpu}/{memory}", (rational(cpu), rational(memory)), count)
+        for (cpu, memory), count in machines.items()
+    ]
     requests: dict[str, Counter[tuple[str, str]]] = {}
     for name, cpu_text, memory_text in _requests(Path(folder) / REQUESTS, "user", "cpu_req", "mem_req"):
         if cpu_text and float(cpu_text) and float(memory_text):
