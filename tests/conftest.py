@@ -35,9 +35,9 @@ MOST_CPU = 3.0
 MOST_OF_A_CLAIM = 10.0
 """CPU seconds of a claim with all of its controls, at the smallest size."""
 
-MOST_COMPILED = 90.0
+MOST_COMPILED, MOST_COMPILED_BY_A_CLAIM = 40.0, 90.0
 """CPU seconds for which numba may compile within a test without a marker: the first that needs a loop compiles it. The
-two loops of preemption take a minute; after `make verify` they are stored."""
+two loops of preemption, which claims need, take a minute; after `make verify` they are stored."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -150,8 +150,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if any(map(item.get_closest_marker, (*KINDS, "slow"))):
         return result
     compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"  # without, everything takes longer
-    most = MOST_OF_A_CLAIM if item.name.startswith("test_claim_and_controls") else MOST_CPU
-    for seconds, limit, of in ((spent, most, "of CPU"), (compiled, MOST_COMPILED, "of compilation")):
+    most, most_compiled = MOST_CPU, MOST_COMPILED
+    if item.name.startswith("test_claim_and_controls"):
+        most, most_compiled = MOST_OF_A_CLAIM, MOST_COMPILED_BY_A_CLAIM
+    for seconds, limit, of in ((spent, most, "of CPU"), (compiled, most_compiled, "of compilation")):
         if compiles and seconds > limit and seconds > limit * slowness():
             pytest.fail(
                 f"{seconds:.1f} s {of}: a test without a marker takes at most {limit:g} (mark it slow, or shrink it)"

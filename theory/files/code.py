@@ -272,11 +272,11 @@ def _is_installed(spec: ModuleSpec) -> bool:
         return False
     if not spec.has_location:
         return True  # built in
-    return _is_of_a_home(spec.origin)
+    return _is_installed_file(spec.origin)
 
 
 @cache
-def _is_of_a_home(file: str) -> bool:
+def _is_installed_file(file: str) -> bool:
     place = Path(file).resolve()
     return bool({"site-packages", "dist-packages"} & set(place.parts)) or any(
         place.is_relative_to(home) for home in _homes()
