@@ -48,9 +48,9 @@ def no_callbacks() -> Iterator[None]:
 def test_the_time_ends_whatever_is_being_verified(make: Callable[[], Any]) -> None:
     document = make()
     start = time.process_time()
-    with contextlib.suppress(checker.Refused, checker.Unreadable), checker.limited(1):
+    with contextlib.suppress(checker.Refused, checker.Unreadable), checker.limited(0.3):
         checker.check(document)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("megabytes", [56, 60, 64, 76])
@@ -69,7 +69,7 @@ def test_every_kind_of_certificate_is_forged() -> None:
 
 def test_a_checker_that_refuses_what_is_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "greatest", lambda *_: 1)
-    assert attack_written(small=True, seed=3, seconds=1).wrong
+    assert attack_written(small=True, seed=5, seconds=0.3).wrong
 
 
 def test_a_search_that_is_not_ended_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

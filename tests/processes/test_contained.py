@@ -53,7 +53,7 @@ def test_what_ends_a_rule_is_said_in_one_line(
     rule: str, said: str, rules: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = time.monotonic()
-    assert run(["attack", f"{rules}:{rule}", "--kind", "items", "--time-limit", "1"]) == 2
+    assert run(["attack", f"{rules}:{rule}", "--kind", "items", "--time-limit", "0.3"]) == 2
     assert time.monotonic() - begun < 20
     refusal = capsys.readouterr().err.splitlines()[-1]
     assert refusal.startswith(f"{rules}:{rule}: ")
@@ -62,7 +62,7 @@ def test_what_ends_a_rule_is_said_in_one_line(
 
 
 def test_a_rule_that_loops_late_gives_the_worst_until_then(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["attack", f"{rules}:loops_late", "--kind", "items", "--time-limit", "1"]) == 0
+    assert run(["attack", f"{rules}:loops_late", "--kind", "items", "--time-limit", "0.5"]) == 0
     printed = capsys.readouterr()
     assert re.search(r"keeps [0-9.]+ % \(1/[0-9]+\)", printed.out)
     assert "; the worst instance until then follows" in printed.err
@@ -72,7 +72,7 @@ def test_a_rule_that_loops_late_gives_the_worst_until_then(rules: Path, capsys: 
 def test_a_file_that_never_ends_to_run_is_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.py"
     file.write_text("while True: pass")
-    assert run(["attack", f"{file}:rule", "--kind", "items", "--time-limit", "0.5"]) == 2
+    assert run(["attack", f"{file}:rule", "--kind", "items", "--time-limit", "0.1"]) == 2
     assert "gave no answer and was ended" in capsys.readouterr().err
 
 
@@ -155,10 +155,14 @@ def test_answers_without_an_end_are_refused_by_their_length() -> None:
         packed_by(lambda *_: count(), items)  # type: ignore[arg-type,return-value]
 
 
+SPEAKING = "import bounds.cli.app as app; from bounds.cli import main; app.INTERVAL = 0.5; main()"
+"""The command line, as Python runs it, with more lines of progress."""
+
+
 @pytest.mark.parametrize(("rule", "status"), [("loops", 130), ("swallows", 130), (QUICK, 0)])
 def test_ctrl_c_ends_the_search_and_keeps_what_was_found(rule: str, status: int, rules: Path) -> None:
     named = rule if ":" in rule else f"{rules}:{rule}"
-    command = [sys.executable, "-m", "packproof", "attack", named, "--kind", "items", "--time-limit", "100"]
+    command = [sys.executable, "-c", SPEAKING, "attack", named, "--kind", "items", "--time-limit", "100"]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )

@@ -49,7 +49,7 @@ def run_there(installed: Path, tmp_path: Path):  # type: ignore[no-untyped-def]
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the user was imported')")
 
     def run(*words: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": ""}
         called = [sys.executable, *words]
         return subprocess.run(
             called, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True

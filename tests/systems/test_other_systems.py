@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from bounds.cli import run as packproof_command
+
 ROOT = Path(__file__).parents[2]
 
 WITHOUT = """
@@ -56,7 +58,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "four_classes.toml",
     ):
         text = (ROOT / "examples" / name).read_text(encoding="utf-8")
-        (folder / name).write_bytes(text.replace("\n", "\r\n").encode())
+        lines = text.splitlines()[: 200 if name == "vm_log.csv" else None]
+        (folder / name).write_bytes("".join(f"{line}\r\n" for line in lines).encode())
     (folder / "without").mkdir()
     (folder / "without" / "sitecustomize.py").write_text(WITHOUT)
     return folder
@@ -95,23 +98,20 @@ def test_what_is_taken_away_is_gone(place: Path) -> None:
         "attack rules_to_attack.py:first_fit --kind items --items 4 --evaluations 20 --json",
         "attack rules_to_attack.py:first_fit --kind items --items 4 --evaluations 20 --starts 2 --json",
         "plan vm_types.csv vm_log.csv --server cpu=48,memory=192 --accept 0.99 --policy first-fit --out report.html",
-        "verify introduction table-1 lemma-1",
+        "verify introduction lemma-1",
     ],
 )
 def test_commands_without_unix(place: Path, arguments: str) -> None:
     run(place, *arguments.split())
 
 
-def test_answers_are_those_of_this_system(place: Path) -> None:
+def test_answers_are_those_of_this_system(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The numbers of a solution and of a simulation do not depend on what the system lacks, or on the ends of lines."""
     for command in ("solve {}", "simulate {} --policy dra --servers 10 --until 2 --replications 2"):
         there = json.loads(run(place, *command.format("four_types.toml").split(), "--json"))
         file = str(ROOT / "examples" / "four_types.toml")
-        here = subprocess.run(
-            [sys.executable, "-m", "packproof", *command.split()[:1], file, *command.split()[2:], "--json"],
-            cwd=ROOT, capture_output=True, check=True,
-        )  # fmt: skip
-        ours = json.loads(here.stdout)
+        assert packproof_command([*command.split()[:1], file, *command.split()[2:], "--json"]) == 0
+        ours = json.loads(capsys.readouterr().out)
         for answer in (there, ours):
             for key in ("made", "cpu_seconds", "events_per_second", "events_as_python"):
                 answer.pop(key, None)

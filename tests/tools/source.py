@@ -36,8 +36,13 @@ class Source:
         return self.text.count("\n")
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All parts of the tree."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[ast.FunctionDef]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
+        return [node for node in self.nodes if isinstance(node, ast.FunctionDef)]
 
     @cached_property
     def _tokens(self) -> list[tokenize.TokenInfo]:
@@ -66,7 +71,7 @@ class Source:
     def _docstrings(self) -> set[int]:
         """Lines of texts that are statements of their own: docstrings, and those of constants."""
         lines: set[int] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             text = node.value if isinstance(node, ast.Expr) else None
             if isinstance(text, ast.Constant) and isinstance(text.value, str):
                 lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
@@ -81,14 +86,14 @@ class Source:
         """Names that single assignments ``name = ...`` give a value."""
         targets = [
             node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else node.target
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if (isinstance(node, ast.Assign) and len(node.targets) == 1) or isinstance(node, ast.AnnAssign)
         ]
         return [target.id for target in targets if isinstance(target, ast.Name)]
 
     def switches_on_dimensions(self) -> Iterator[int]:
         """Yield lines where a number of dimensions decides what happens."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.If | ast.IfExp | ast.While) and any(
                 isinstance(part, ast.Attribute) and part.attr == "ndim" for part in ast.walk(node.test)
             ):
@@ -97,7 +102,7 @@ class Source:
     def changes_of_packages(self, packages: frozenset[str]) -> Iterator[str]:
         """Yield assignments to attributes of what was imported from the given packages."""
         foreign: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 foreign |= {
                     (alias.asname or alias.name).partition(".")[0]
@@ -106,7 +111,7 @@ class Source:
                 }
             elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in packages:
                 foreign |= {alias.asname or alias.name for alias in node.names}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             targets = (
                 node.targets
                 if isinstance(node, ast.Assign)
