@@ -47,7 +47,17 @@ def hostile_cluster() -> dict[str, Any]:
 def texts_of(made: Figure) -> list[str]:
     """Return all texts that a picture shows."""
     made.draw_without_rendering()
+    return drawn_texts(made)
+
+
+def drawn_texts(made: Figure) -> list[str]:
+    """Return all texts that a picture shows which has been drawn, or saved, before."""
     return [text.get_text() for text in made.findobj(Text) if text.get_visible() and text.get_text()]
+
+
+def flaws(made: Figure) -> list[str]:
+    """Return what `faults` and `typed` find, of a picture that is drawn once for both."""
+    return [*faults(made), *_typed(drawn_texts(made))]
 
 
 SLACK = 1.5
@@ -145,7 +155,11 @@ TYPED = re.compile(r"[\w)\]] - [\w(]|[\w)]\^|\de-\d|[<>]=|\b(rho|mu|beta|eps|eps
 
 def typed(made: Figure) -> list[str]:
     """Return the texts of a picture that write mathematics as it is typed, not as it is printed."""
-    return [text for text in texts_of(made) if TYPED.search(text)]
+    return _typed(texts_of(made))
+
+
+def _typed(texts: list[str]) -> list[str]:
+    return [text for text in texts if TYPED.search(text)]
 
 
 def _legend(axes: Axes) -> Iterator[str]:
@@ -160,12 +174,13 @@ def _legend(axes: Axes) -> Iterator[str]:
 
 def _crowded(axes: Axes) -> Iterator[str]:
     """No two texts of an axes lie on each other."""
-    shown = [*(text for text in axes.texts if text.get_text()), *_shown_ticks(axes)]
     if hasattr(axes, "zaxis"):
         return
-    for one, other in combinations(shown, 2):
-        if _overlap(_box(one), _box(other)):
-            yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
+    shown = [*(text for text in axes.texts if text.get_text()), *_shown_ticks(axes)]
+    boxes = [(text.get_text(), _box(text)) for text in shown]
+    for (one, its_box), (other, other_box) in combinations(boxes, 2):
+        if _overlap(its_box, other_box):
+            yield f"{one!r} and {other!r} overlap"
 
 
 def _data(axes: Axes) -> Iterator[str]:
