@@ -9,14 +9,12 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
 from bounds.checker import check
-from bounds.views.admission_pictures import picture_of_law
 from bounds.views.pictures import DRAWN
 from examples import (
     admission_policies,
@@ -40,7 +38,6 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
-from fluid.admission.law.cluster import Priors
 from fluid.admission.study.estimation import lifetime_log_likelihood
 from fluid.experiment.grid import RUN, read_grid
 
@@ -65,17 +62,11 @@ def test_every_stored_picture_is_compared() -> None:
     assert STORED == COMPARED
 
 
-@pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools])
+@pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
 def test_computed_is_theory(example: ModuleType, tmp_path: Path) -> None:
     computed, theory = example.main(str(tmp_path / "picture.png"))
     assert computed == theory
     assert (tmp_path / "picture.png").stat().st_size > 10_000
-
-
-def test_worst_rewards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Computed is theory; the picture has fewer points, since that of the documentation is looked at with others."""
-    monkeypatch.setattr(worst_rewards, "range", lambda *_: range(6, 9), raising=False)
-    test_computed_is_theory(worst_rewards, tmp_path)
 
 
 def test_grid() -> None:
@@ -216,13 +207,7 @@ def test_the_stored_log_of_tenants_is_what_its_script_writes(tmp_path: Path) -> 
     assert (tmp_path / "log.csv").read_bytes() == (Path(tenant_log.__file__).parent / "tenant_log.csv").read_bytes()
 
 
-def test_tenant_admission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def at_fewer_times(
-        priors: Priors, parameters: tuple[float, float, float], size: int, times: Any, path: str
-    ) -> None:
-        picture_of_law(priors, parameters, size, times[:5], path)
-
-    monkeypatch.setattr(tenant_admission, "picture_of_law", at_fewer_times)
+def test_tenant_admission(tmp_path: Path) -> None:
     pictures = [tmp_path / f"{name}.png" for name in ("utilisation", "law", "beliefs")]
     curves = tenant_admission.main(*map(str, pictures), runs=3)
     for results in curves.values():
