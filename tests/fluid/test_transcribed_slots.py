@@ -149,7 +149,7 @@ def systems(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @example((np.array([5, 6, 14]), 24), 4, "bf-js", 30143, 0.5, True)  # newcomers beside one that step 1 has started
 @given(
     systems(),

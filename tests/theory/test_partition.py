@@ -101,7 +101,6 @@ def test_supportable_is_the_configuration_program_of_all_configurations(seed: in
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
 @given(laws())
 def test_bounds_are_in_order_and_close_in(law: Law) -> None:
     found = list(brackets(law, F(1, 10)))
