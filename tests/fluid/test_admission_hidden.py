@@ -39,7 +39,7 @@ def test_bounds_meet_and_two_methods_agree() -> None:
 
 @pytest.mark.slow
 def test_bounds_hold_where_silence_speaks_and_near_with_the_grid() -> None:
-    coarse, fine = (hidden_optimum(DRIFTS, 0.05, 1, points) for points in (7, 41))
+    coarse, fine = (hidden_optimum(DRIFTS, 0.05, 1, points) for points in (7, 15))
     known = optimal_policy(DRIFTS, 0.05, 1)
     assert max(coarse.lower, fine.lower) <= min(coarse.upper, fine.upper) + 1e-12
     assert fine.upper <= known.upper + 1e-9
@@ -94,7 +94,7 @@ def test_memories_do_not_change_what_happens() -> None:
 def test_simulated_policy_that_does_not_see_kinds_is_below_the_bound() -> None:
     """The second-moment policy with exact beliefs, in continuous time: within intervals of level 1 - 1e-6."""
     sla, threshold = 0.05, 0.45
-    found = hidden_optimum(GROWS, sla, 2, 11)
+    found = hidden_optimum(GROWS, sla, 2, 5)
     policy = AdmissionPolicy("second", threshold, labelled=False)
     made = simulate_admission(GROWS, policy, 3000.0, replications=20, seed=5, warmup=60.0, most=2)
     used = mean_interval([run.utilisation for run in made.runs], 1 - 1e-6)

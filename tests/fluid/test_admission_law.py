@@ -248,7 +248,7 @@ def test_law_of_pure_death_is_binomial() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("t", [0.05, 1.7, 24.0])
+@pytest.mark.parametrize("t", [0.05, pytest.param(1.7, marks=pytest.mark.soak), 24.0])  # at 1.7 simulated, too
 def test_mixed_law_has_the_exact_moments(t: float) -> None:
     law, exact = mixed_law(WORKED, 4, t), renewal.exact_moments(WORKED, 4, t)
     assert abs(1 - law.zero - exact.alive) < law.error + law.left_out + exact.error

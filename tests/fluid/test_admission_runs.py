@@ -456,8 +456,8 @@ def test_a_decision_is_that_of_the_simulator_at_every_arrival(
     name: str, threshold: float, moments: str, observations: int
 ) -> None:
     """Worlds are replayed: `needed` of the deployments at hand is the number that the simulator compared."""
-    drawn = world.draw_world(CLUSTER, 1200.0, 21, observations=observations)
-    run = run_policy(CLUSTER, drawn, AdmissionPolicy(name, threshold, moments, tolerance=0.0), 1200.0)
+    drawn = world.draw_world(CLUSTER, 800.0, 21, observations=observations)
+    run = run_policy(CLUSTER, drawn, AdmissionPolicy(name, threshold, moments, tolerance=0.0), 800.0)
     judged, differ = 0, 0
     for d, tenants, arrival in tenants_at_arrivals(drawn, run):
         if np.isnan(run.needed[d]):

@@ -107,7 +107,9 @@ def assert_conserved(found: FluidPath) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, marks=pytest.mark.soak if block > 4 else []) for block in range(10)]
+)
 def test_any_path_is_conserved_and_ends_in_the_greedy_assignment(block: int) -> None:
     generator = np.random.default_rng((89, block))
     for _ in range(4):

@@ -163,7 +163,7 @@ def tasks(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(VMS, SEEDS, st.booleans())
 def test_a_log_is_the_same_in_other_units_formats_and_orders(vms: list[Vm], seed: int, typed: bool) -> None:
     rng = random.Random(seed)
@@ -190,6 +190,7 @@ def test_a_log_is_the_same_in_other_units_formats_and_orders(vms: list[Vm], seed
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(VMS, SEEDS, st.sampled_from(["num_instances", "replicas", "Count", "quantity", "n"]))
 def test_rows_that_count_are_the_rows_written_out(vms: list[Vm], seed: int, header: str) -> None:
     rng = random.Random(seed)
@@ -207,6 +208,7 @@ def test_rows_that_count_are_the_rows_written_out(vms: list[Vm], seed: int, head
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(VMS, SEEDS, st.integers(1, 7))
 def test_rows_that_never_ran_change_nothing_but_the_count(vms: list[Vm], seed: int, number: int) -> None:
     rng = random.Random(seed)

@@ -59,8 +59,10 @@ SETS = [(servers, slots, rho) for servers in (1, 2, 5, 20) for slots in (1, 2, 3
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_erlang_b(law: Law) -> None:
-    """20 parameter sets; blocking does not depend on the service law, so every law and both loops are tested."""
+    """20 parameter sets, each with two laws; blocking does not depend on the law, so both loops are tested."""
     for i, (servers, slots, rho) in enumerate(SETS):
+        if (i + LAWS.index(law)) % 2:
+            continue
         instance = additive([slots], [[1]], [1], [Fraction(rho).limit_denominator(1000)])
         load = float(servers * instance.workload[0])
         runs = replicate(
@@ -198,9 +200,9 @@ def test_little() -> None:
     """Jobs in service = accepted per unit time x mean service, for each type and law, within its interval."""
     instance = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
     for i, law in enumerate(LAWS):
-        runs = replicate("dra", LossScenario(instance, 20, 300.0, 30.0, service=law, bins=10), 30, 500 + i)
+        runs = replicate("dra", LossScenario(instance, 20, 130.0, 30.0, service=law, bins=10), 30, 500 + i)
         for j in range(4):
-            gaps = [run.jobs[run.first :, j].mean() - run.measures.starts[run.first :, j].sum() / 270 for run in runs]
+            gaps = [run.jobs[run.first :, j].mean() - run.measures.starts[run.first :, j].sum() / 100 for run in runs]
             assert mean_interval(gaps, 1 - ALARM / 16).holds(0.0), (law, j)
 
 
@@ -247,13 +249,13 @@ def test_conservation_and_two_speeds(name: str, law: Law) -> None:
         start[:4, 0] = 2
     options = {"priority": {"t1": 0, "t2": 1, "t3": 0}, "reservation": 2}
     scenario = LossScenario(
-        instance, 9, 25.0, 5.0, ArrivalLaw(Law(), 3.0, True), law, initial=start, options=options, log=50, bins=7
+        instance, 9, 14.0, 5.0, ArrivalLaw(Law(), 3.0, True), law, initial=start, options=options, log=50, bins=7
     )
     slow = run_once(policy(name), scenario, 7, python=True, watch=conserved(scenario))
     fast = run_once(policy(name), scenario, 7)
     assert slow.events > 500
     assert all((a == b).all() for a, b in zip(slow.measures, fast.measures, strict=True))
-    single = LossScenario(instance, 9, 25.0, 5.0, ArrivalLaw(), law, initial=start, options=options, log=50, bins=7)
+    single = LossScenario(instance, 9, 14.0, 5.0, ArrivalLaw(), law, initial=start, options=options, log=50, bins=7)
     slow = run_once(policy(name), single, 7, python=True, watch=conserved(single))
     fast = run_once(policy(name), single, 7)
     assert all((a == b).all() for a, b in zip(slow.measures, fast.measures, strict=True))

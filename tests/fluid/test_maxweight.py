@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.testing import instances
@@ -80,6 +80,7 @@ def implicit_step_of_the_model(instance: Instance, queues: np.ndarray, width: fl
 
 
 @pytest.mark.slow
+@settings(max_examples=20)
 @given(few, st.integers(0, 2**32 - 1))
 def test_implicit_steps_agree_and_tend_to_the_path(instance: Instance, seed: int) -> None:
     model = MaxWeight(instance)
@@ -115,6 +116,7 @@ def test_the_energy_falls_as_the_weight_says(instance: Instance, seed: int) -> N
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(few)
 def test_queues_drain_exactly_inside_the_region(instance: Instance) -> None:
     z = Fraction(intensity(instance)).limit_denominator(10**6)

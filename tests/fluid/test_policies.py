@@ -417,7 +417,7 @@ def test_preemption_takes_from_drained_servers_first() -> None:
     instance = additive([6], [[1], [2], [3]], [1, 2, 9], ["3/2", 1, 1])
     options = {"reservation": 1, "priority": {"t1": 0, "t2": 1, "t3": 1}}
     ours = policy("dra-preemption")
-    scenario = LossScenario(instance, 6, 300.0, 1.0, options=options, bins=4)
+    scenario = LossScenario(instance, 6, 150.0, 1.0, options=options, bins=4)
     run_once(replace(ours, place=watched), scenario, 3, python=True)
     assert len(WITH_OTHERS) > 10
 

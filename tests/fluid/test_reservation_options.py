@@ -50,9 +50,9 @@ def test_every_choice_is_allowed(options: dict[str, Any], more: dict[str, Any]) 
     if isinstance(options.get("period"), str):
         options = {**options, "period": lambda servers: servers / 2}
     options = {"reservation": 2, **options}
-    assert refereed(FOUR, 12, 15.0, options, **more).row > 500
+    assert refereed(FOUR, 12, 5.0, options, **more).row > 500
     with pytest.raises(AssertionError):
-        refereed(FOUR, 12, 15.0, options)
+        refereed(FOUR, 12, 5.0, options)
 
 
 def erlang_b(load: float, slots: int) -> float:

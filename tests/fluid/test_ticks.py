@@ -76,7 +76,7 @@ def fixed_systems(draw: st.DrawFn) -> tuple[Instance, list[int], int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(fixed_systems())
 def test_deterministic_systems_take_the_path_of_exact_numbers(made: tuple[Instance, list[int], int]) -> None:
     instance, sizes, servers = made

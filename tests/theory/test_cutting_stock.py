@@ -108,20 +108,20 @@ def cut(seed: int, servers: int, capacity: int) -> tuple[list[int], list[int]]:
 def test_jobs_that_fill_servers_are_proved_by_the_bound_of_divisible_jobs(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sizes, jobs = cut(seed, 60, 5000)
+    sizes, jobs = cut(seed, 40, 1500)
     monkeypatch.setattr(CuttingStock, "_add_heavier", lambda *_: pytest.fail("the bound is proof enough"))
-    pair = bins(sizes, jobs, 5000)
+    pair = bins(sizes, jobs, 1500)
     assert pair is not None
     for found, most in zip(pair, (None, jobs), strict=True):
-        assert found.servers == 60
-        assert found.prices == tuple(Fraction(size, 5000) for size in sizes)
-        assert is_proved(found, sizes, jobs, 5000, most)
+        assert found.servers == 40
+        assert found.prices == tuple(Fraction(size, 1500) for size in sizes)
+        assert is_proved(found, sizes, jobs, 1500, most)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_floats_that_stop_near_the_bound_go_on_to_full_servers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, jobs = cut(seed, 60, 5000)
+    sizes, jobs = cut(seed, 40, 1500)
     costs = []
     charge = CuttingStock._charge
 
@@ -132,13 +132,13 @@ def test_floats_that_stop_near_the_bound_go_on_to_full_servers(seed: int, monkey
     monkeypatch.setattr(CuttingStock, "_charge", recorded)
     monkeypatch.setattr(CuttingStock, "_add_heavier", lambda *_: pytest.fail("the bound is proof enough"))
     monkeypatch.setattr(cutting_stock, "CLOSED", 1e-4)
-    pair = bins(sizes, jobs, 5000)
+    pair = bins(sizes, jobs, 1500)
     assert pair is not None
     assert costs[0] > 0
     assert costs.count(0) <= 1  # proper configurations begin with the costs of servers, and none goes back to them
     for found, most in zip(pair, (None, jobs), strict=True):
-        assert found.servers == 60
-        assert is_proved(found, sizes, jobs, 5000, most)
+        assert found.servers == 40
+        assert is_proved(found, sizes, jobs, 1500, most)
 
 
 def test_what_servers_leave_empty_has_a_least_amount_whatever_columns_stayed() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import highspy
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from sympy import Matrix
@@ -39,6 +39,7 @@ def programs(draw: st.DrawFn) -> LinearProgram:
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(programs())
 def test_basis_and_simplex_agree(program: LinearProgram) -> None:
     try:
@@ -70,6 +71,7 @@ def test_gains_below_the_tolerance_of_the_solver_count(gain: Fraction) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(programs(), st.fractions(min_value=Fraction(1, 10**12), max_value=1))
 def test_multipliers_show_the_optimum_and_nothing_below(program: LinearProgram, less: Fraction) -> None:
     try:
@@ -228,6 +230,7 @@ def test_an_optimum_is_proved_by_multipliers_that_are_given() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(st.integers(1, 6), st.data())
 def test_elimination(n: int, data: st.DataObject) -> None:
     row = st.lists(small, min_size=n, max_size=n)

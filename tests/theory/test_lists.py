@@ -35,15 +35,16 @@ def drawn(seed: int) -> tuple[Reduced, list[int], list[int] | None]:
 
 
 def greatest(small: Reduced, weights: list[int], most: list[int] | None) -> int:
-    """Return the greatest weight by trying every configuration."""
-    (capacity,), sizes = small.capacity, [size for (size,) in small.demands]
+    """Return the greatest weight by trying every configuration with as many jobs of the last type as fit."""
+    (capacity,), (*sizes, last) = small.capacity, [size for (size,) in small.demands]
     limits = [capacity // size if most is None else min(capacity // size, most[j]) for j, size in enumerate(sizes)]
-    every = product(*(range(limit + 1) for limit in limits))
-    return max(
-        sum(w * k for w, k in zip(weights, row, strict=True))
-        for row in every
-        if sum(s * k for s, k in zip(sizes, row, strict=True)) <= capacity
-    )
+    best = 0
+    for row in product(*(range(limit + 1) for limit in limits)):
+        left = capacity - sum(s * k for s, k in zip(sizes, row, strict=True))
+        if left >= 0:
+            number = left // last if most is None else min(left // last, most[-1])
+            best = max(best, sum(w * k for w, k in zip(weights, (*row, number), strict=True)))
+    return best
 
 
 @pytest.mark.slow

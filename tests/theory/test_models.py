@@ -17,7 +17,7 @@ from theory import models
 CLOSE = 1e-6
 """Tolerance of the solvers in these models, relative to numbers up to 100."""
 
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 small = instances(max_types=3, max_pools=2) | explicit_instances(max_types=3)
 
 

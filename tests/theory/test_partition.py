@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.certificates.throughput import throughput_certificate
@@ -143,6 +143,7 @@ def test_the_papers_uniform_laws_are_exact_from_one_cell() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(laws(), st.integers(2, 5))
 def test_metamorphic_a_split_piece_is_the_same_law(law: Law, parts: int) -> None:
     rows = [(size, size, p) for size, p in law.atoms]

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
@@ -86,6 +86,7 @@ def test_boxes_and_simplices(types: int) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(some, st.data())
 def test_intensity_is_the_worst_facet_and_headroom_the_nearest(instance: Instance, data: st.DataObject) -> None:
     region, program = region_facets(instance), CapacityProgram(instance)
@@ -109,6 +110,7 @@ def test_intensity_is_the_worst_facet_and_headroom_the_nearest(instance: Instanc
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(some, st.data())
 def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance, data: st.DataObject) -> None:
     width = len(instance.types)
@@ -121,6 +123,7 @@ def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance,
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(instances(max_types=4, max_resources=3, max_pools=3, max_capacity=10))
 def test_divisible_jobs_need_no_more(instance: Instance) -> None:
     """All is carried, prices and loads meet (strong duality), and whole jobs load servers no less."""
@@ -157,6 +160,7 @@ def test_many_types_on_several_pools(pools: int, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(some, st.data())
 def test_intensity_is_a_gauge(instance: Instance, data: st.DataObject) -> None:
     width = len(instance.types)
@@ -170,6 +174,7 @@ def test_intensity_is_a_gauge(instance: Instance, data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(some, st.randoms(use_true_random=False))
 def test_the_region_does_not_depend_on_how_it_is_said(instance: Instance, choose: object) -> None:
     region = region_facets(instance)
@@ -186,6 +191,7 @@ def test_the_region_does_not_depend_on_how_it_is_said(instance: Instance, choose
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(instances(max_types=3, max_capacity=9))
 def test_a_type_split_in_two_equal_ones(instance: Instance) -> None:
     pool = instance.pools[0]
@@ -320,6 +326,7 @@ def test_no_workload() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(some, st.data())
 def test_a_slice_is_the_region_in_its_plane(instance: Instance, data: st.DataObject) -> None:
     assume(len(instance.types) > 1)
@@ -338,6 +345,7 @@ def test_a_slice_is_the_region_in_its_plane(instance: Instance, data: st.DataObj
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(instances(max_types=3, max_pools=2, max_capacity=9))
 def test_the_kept_fraction_is_the_largest(instance: Instance) -> None:
     subset = single_types(instance)

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.testing import instances
@@ -86,6 +86,7 @@ def test_the_greatest_is_that_of_definition_2_2(instance: Instance, data: st.Dat
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("steps")
+@settings(max_examples=30)
 @given(instances(), st.data())
 def test_heavier_ones_are_found_if_there_are_any(instance: Instance, data: st.DataObject) -> None:
     space, weights, every = drawn(data, instance)
@@ -118,6 +119,7 @@ def test_short_searches_propose_a_configuration_with_each_type(instance: Instanc
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(instances(max_pools=3, max_types=5), st.integers(0, 2**30))
 def test_a_finer_grid_changes_nothing(instance: Instance, seed: int) -> None:
     """The same configurations on a grid of thousands of millions have the same answers, columns generated."""

@@ -246,9 +246,10 @@ def test_a_wrong_finish_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> Non
             pair = max(tasks)
             yield {**tasks, pair: tasks[pair] * Fraction(999_999, 1_000_000)}
 
-    monkeypatch.setattr(per_server, "exact_tasks", off)
     instance = drawn(17)
-    allocation = ps_dsf(instance, rounds=600)
+    assert ps_dsf(instance, rounds=100).exact
+    monkeypatch.setattr(per_server, "exact_tasks", off)
+    allocation = ps_dsf(instance, rounds=100)
     assert not allocation.exact
     assert is_feasible_allocation(instance, allocation.tasks)
 
