@@ -60,9 +60,7 @@ SETS = [(servers, slots, rho) for servers in (1, 2, 5, 20) for slots in (1, 2, 3
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_erlang_b(law: Law) -> None:
     """20 parameter sets, each with two laws; blocking does not depend on the law, so both loops are tested."""
-    for i, (servers, slots, rho) in enumerate(SETS):
-        if (i + LAWS.index(law)) % 2:
-            continue
+    for i, (servers, slots, rho) in list(enumerate(SETS))[LAWS.index(law) % 2 :: 2]:
         instance = additive([slots], [[1]], [1], [Fraction(rho).limit_denominator(1000)])
         load = float(servers * instance.workload[0])
         runs = replicate(
