@@ -115,13 +115,39 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["worst", str(source), "--vary", "nothing"]) == 2
 
 
+SEARCHING = """
+import sys
+from bounds.adversary.budget import Budget
+from bounds.cli import main
+
+spend, units = Budget.spend, []
+
+def noted(budget, progress):
+    units.append(progress)
+    if len(units) == 100:
+        print("it searches", file=sys.stderr, flush=True)
+    spend(budget, progress)
+
+Budget.spend = noted
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command, which says when its search has been under way for a while."""
+
+
 @pytest.mark.slow
 def test_interrupt_gives_the_best_so_far(tmp_path: Path) -> None:
     source = Path(__file__).parent.parent.parent / "examples" / "four_types.toml"
     out = tmp_path / "worst.toml"
-    command = [sys.executable, "-m", "packproof", "worst", str(source), "--vary", "all", "--starts", "1000000"]
-    process = subprocess.Popen([*command, "--out", str(out), "--json"], stdout=subprocess.PIPE, text=True)
-    time.sleep(8)
+    words = ["worst", str(source), "--vary", "all", "--starts", "1000000", "--out", str(out), "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SEARCHING, *words],
+        cwd=source.parent.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert "it searches\n" in process.stderr
     process.send_signal(signal.SIGINT)
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 0

@@ -56,7 +56,7 @@ def test_who_envies_most() -> None:
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
     worst = attack(
-        judge_division(rule_named("ps-dsf", "sharing"), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400
+        judge_division(rule_named("ps-dsf", "sharing"), "utilisation"), DivisionSpace(3, 1, 2), evaluations=200
     )
     assert Fraction(1, 2) <= worst.judged.value < Fraction(3, 4)
 
@@ -109,11 +109,11 @@ def test_lies_stay_within_their_space() -> None:
 
 @pytest.mark.slow
 def test_mechanisms_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    how = ["--kind", "sharing", "--bins", "2", "--resources", "2", "--evaluations", "200", "--json"]
+    how = ["--kind", "sharing", "--bins", "2", "--resources", "2", "--evaluations", "60", "--json"]
     assert run(["attack", "tsf", *how, "--measure", "fair"]) == 0
     assert Fraction(json.loads(capsys.readouterr().out)["ratio"]) < 1
     for measure in Measure:
-        assert run(["attack", "ps-dsf", *how[:-2], "20", "--measure", measure]) == 0
+        assert run(["attack", "ps-dsf", *how[:-2], "6", "--measure", measure]) == 0
         assert "ps-dsf" in capsys.readouterr().out
     assert run(["attack", "ps-dsf", *how[:-2], "20", "--measure", "x"]) == 2
     assert "fair, equal-part, utilisation, envy, lie" in capsys.readouterr().err

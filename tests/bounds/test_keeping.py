@@ -23,7 +23,7 @@ SLIGHTLY = Fraction(1, 10**9)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(instances(max_pools=1))
 def test_it_is_kept_up_to_the_exactly_worst_ratio(instance: Instance) -> None:
     ratio, everything = worst_workload(instance).ratio, range(len(instance.types))
@@ -33,7 +33,7 @@ def test_it_is_kept_up_to_the_exactly_worst_ratio(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(instances(max_pools=1), st.fractions(Fraction(1, 2), 1, max_denominator=30))
 def test_prices_of_other_choices_do_not_mislead(instance: Instance, ratio: Fraction) -> None:
     everything = range(len(instance.types))

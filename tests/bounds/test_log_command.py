@@ -176,7 +176,7 @@ def _all_fit(trace: Any, own: Any) -> None:
 
 @pytest.mark.slow
 def test_a_plan_of_a_log_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    drawn_log(tmp_path / "log.csv", 5, count=120)
+    drawn_log(tmp_path / "log.csv", 5, count=40)
     words = ["plan", str(tmp_path / "log.csv"), "--server", "cpu=16,memory=400", "--accept", "0.9"]
     words += ["--policy", "first-fit", "--price", "cpu=2,memory=1/10"]
     answer = json.loads(printed([*words, "--json"], capsys))
@@ -187,7 +187,7 @@ def test_a_plan_of_a_log_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for name in ("carries", "peak"):
         assert 0 < rounding[name]["lower"] <= rounding[name]["upper"] == answer[name]["upper"]
     assert any("distinct demands of the log were rounded up" in note for note in answer["log"]["notes"])
-    assert answer["log"]["about"][0].startswith("the log was read as a log with common headers: 120 tasks")
+    assert answer["log"]["about"][0].startswith("the log was read as a log with common headers: 40 tasks")
     kinds = {one["name"]: one["reward"] for one in answer["certificate"]["instance"]["type"]}
     for name, reward in kinds.items():
         _, cores, _, gib = name.split()

@@ -35,7 +35,7 @@ def test_a_good_file_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_wrong_is_named(name: str) -> None:
     changes = list(changes_of(SAMPLES[name].good))
-    for change in random.Random(name).sample(changes, min(15, len(changes))):
+    for change in random.Random(name).sample(changes, min(8, len(changes))):
         said = said_of(SAMPLES[name], change, file_of(name))
         assert not said.is_wrong, (change.words, said.lines)
         assert said.status == 0 or said.lines[0].startswith(file_of(name)), (change.words, said.lines)

@@ -24,7 +24,7 @@ from theory.numbers import text
 Document = dict[str, Any]
 Rewritten = Callable[[Document, random.Random], Document]
 
-QUESTIONS = 4
+QUESTIONS = 2
 """Random questions for each command and each way to ask them otherwise."""
 
 

@@ -254,26 +254,37 @@ def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> No
     assert not answer["valid"]
 
 
+WAITING = """
+import sys, time
+import bounds.cli.app
+from bounds.cli import main
+from theory.sharing import per_server
+
+bounds.cli.app.INTERVAL = 0.01
+look, looks = per_server._run_and_look, []
+
+def looks_and_waits(*arguments):
+    looks.append(1)
+    if len(looks) == 2:
+        time.sleep(100)
+    return look(*arguments)
+
+per_server._run_and_look = looks_and_waits
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command, which waits between its first look at the shares and the second, long before the end."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_interrupted_gives_the_nearest_so_far(by: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C long before the end: status 0, and the violation that was reached."""
     root = Path(__file__).parent.parent.parent
-    path = tmp_path / "large.json"
-    path.write_text(json.dumps(cluster_document(random_cluster(random.Random(1), 2000, 200, 4, largest=50))))
+    path = tmp_path / "several.json"
+    path.write_text(json.dumps(cluster_document(random_cluster(random.Random(2), 150, 15, 4, largest=50))))
+    command = ["share", str(path), "--mechanism", "ps-dsf", "--tolerance", "1e-12", "--json"]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "packproof",
-            "share",
-            str(path),
-            "--mechanism",
-            "ps-dsf",
-            "--tolerance",
-            "1e-12",
-            "--json",
-        ],
+        [sys.executable, "-c", WAITING, *command],
         cwd=root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -335,9 +335,9 @@ REPORTS = {
     "region": "region %caught.toml",
     "simulate": "simulate %caught.toml --policy nonpreemptive --servers 2 --until 20",
     "simulate several": "simulate %caught.toml --policy first-fit --policy best-fit --servers 2 --until 20",
-    "against fluid": "simulate %four_types.toml --policy dra --servers 160 --until 2 --against-fluid",
+    "against fluid": "simulate %four_types.toml --policy dra --servers 160 --until 0.2 --against-fluid",
     "experiment": "experiment %small_grid.toml --store @s.db --workers 1",
-    "attack": "attack %rules_to_attack.py:first_fit --kind items --items 5 --time-limit 2",
+    "attack": "attack %rules_to_attack.py:first_fit --kind items --items 5 --evaluations 20",
 }
 
 
@@ -355,13 +355,13 @@ def test_reports_of_other_answers(name: str, tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.slow
 def test_a_report_is_the_same_in_another_process(tmp_path: Path) -> None:
-    pages = []
-    for seed in ("1", "2"):  # of the hashes of texts
-        words = ["report", str(ROOT / "examples" / "plan_answer.json"), "--out", str(tmp_path / "a.html")]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run([sys.executable, "-m", "packproof", *words], env=environment, check=True, capture_output=True)
-        pages.append((tmp_path / "a.html").read_bytes())
-    assert pages[0] == pages[1]
+    words = ["report", str(ROOT / "examples" / "plan_answer.json"), "--out", str(tmp_path / "a.html")]
+    assert run(words) == 0
+    page = (tmp_path / "a.html").read_bytes()
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # of the hashes of texts, another than here
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    subprocess.run([sys.executable, "-m", "packproof", *words], env=environment, check=True, capture_output=True)
+    assert (tmp_path / "a.html").read_bytes() == page
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_alterations_are_refused() -> None:
     drawn = [random_instance(generator, pools=1 + i % 3) for i in range(40)]
     documents = [certificate(instance, facets=bool(i % 4)) for i, instance in enumerate(drawn)]
     count = other = 0
-    while count < 1500:
+    while count < 600:
         number = choose.randrange(len(documents))
         document = copy.deepcopy(documents[number])
         part = choose.choice(["evidence", "claims"])
@@ -125,7 +125,7 @@ def test_alterations_are_refused() -> None:
         assert path[:2] == ("evidence", "prices"), f"accepted an alteration at {path}"
         assert is_another_proof(drawn[number], evidence["prices"], claims["traffic_intensity"])
         other += 1
-    assert other < 15
+    assert other < 6
 
 
 def test_a_facet_left_out_is_refused() -> None:

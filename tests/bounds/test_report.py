@@ -342,7 +342,7 @@ def test_a_truncated_answer_is_refused_in_one_line(
 ) -> None:
     text = json.dumps(answers[name])
     file, page = tmp_path / "answer.json", tmp_path / "page.html"
-    for end in range(0, len(text) - 1, max(1, len(text) // 12)):
+    for end in range(0, len(text) - 1, max(1, len(text) // 6)):
         file.write_text(text[:end])
         capsys.readouterr()
         assert run(["report", str(file), "--out", str(page)]) == 2
@@ -422,7 +422,7 @@ def test_the_check_of_answers_agrees_with_jsonschema(name: str, answers: dict[st
     made_by = document["made"]["command"]
     schemas = next(names for command, names in reported().items() if made_by.startswith(f"packproof {command} "))
 
-    @settings(max_examples=40)
+    @settings(max_examples=15)
     @given(alterations(document))
     def agree(altered: Any) -> None:
         chosen = _schema_of(altered, schemas) if isinstance(altered, dict) else schemas[0]

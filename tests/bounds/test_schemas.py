@@ -44,7 +44,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
 def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = tmp_path / "c.json"
     simulated = ["simulate", FOUR, "--policy", "dra", "--servers", "20", "--until", "2", "--log", "9"]
-    against = ["simulate", FOUR, "--against-fluid", "--policy", "dra", "--servers", "160", "--until", "2"]
+    against = ["simulate", FOUR, "--against-fluid", "--policy", "dra", "--servers", "160", "--until", "0.2"]
     grid = tmp_path / "grid.toml"
     grid.write_text(
         f'instance = "{FOUR}"\nuntil = 1\nreplications = 2\nservers = 3\n[vary]\npolicy = ["first-fit", "static"]\n'

@@ -41,7 +41,7 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(instances(max_pools=3) | explicit_instances())
 def test_what_is_made_is_accepted(instance: Instance) -> None:
     document = certificate(instance)
@@ -49,7 +49,7 @@ def test_what_is_made_is_accepted(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(instances(max_pools=2) | explicit_instances(), st.fractions(0, 1))
 def test_no_other_ratio_is_accepted(instance: Instance, ratio: Fraction) -> None:
     document = certificate(instance)
@@ -60,7 +60,7 @@ def test_no_other_ratio_is_accepted(instance: Instance, ratio: Fraction) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(instances(max_pools=2) | explicit_instances(), st.data())
 def test_a_workload_that_is_not_the_worst_is_refused(instance: Instance, data: st.DataObject) -> None:
     document = certificate(instance)

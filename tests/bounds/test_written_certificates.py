@@ -33,7 +33,7 @@ ANY = instances(max_types=4, max_resources=3, max_pools=2, max_capacity=60) | ex
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(ANY, st.integers(1, 1000))
 def test_of_assignments(instance: Instance, servers: int) -> None:
     solution = solve(instance)
@@ -54,7 +54,7 @@ def few_servers(draw: st.DrawFn) -> tuple[Instance, int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(few_servers())
 def test_of_pools_without_a_server(case: tuple[Instance, int]) -> None:
     """Placement may end with servers that are free, as no type that waits fits them; its reward is that of a replay."""
@@ -89,7 +89,7 @@ def test_of_worst_workloads(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(clusters(max_users=5, max_servers=4, max_resources=3))
 def test_of_shares(cluster: Cluster) -> None:
     for mechanism in MECHANISMS.values():
