@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from bounds.answers.record import HIDDEN, NOTES, Answer, Ends, Head, Of
 from bounds.answers.shared import CommandAnswer, Number
@@ -172,7 +172,7 @@ class MomentsAnswer(CommandAnswer):
     """The answer of ``admission moments``."""
 
     size: Annotated[int, Head("cores now")]
-    moments: Annotated[list[MomentsRow], HIDDEN]
+    moments: Annotated[list[MomentsRow], Meta(min_length=1), HIDDEN]
 
 
 class MomentsRow(Answer):
@@ -264,9 +264,9 @@ class TunedAdmission(CommandAnswer):
     interval: Annotated[tuple[float, float | None], HIDDEN]
     utilisation: Annotated[Number, Head("cores in use at it, by fresh runs [95 %]", digits=5, share=True)]
     sla: Annotated[Number, Head("refused scale-outs at it, by fresh runs [95 %]", digits=3, share=True)]
-    tried: Annotated[list[tuple[float, float]], HIDDEN]
+    tried: Annotated[list[tuple[float, float]], Meta(min_length=1), HIDDEN]
     safe: Annotated[SafeThreshold | None, Head("safe threshold: the largest that the upper bound allows")]
-    judged: Annotated[list[tuple[float, float]], HIDDEN]
+    judged: Annotated[list[tuple[float, float]], Meta(min_length=1), HIDDEN]
     utilisation_at_sla: Annotated[Number, Head("cores in use that the SLA allows [95 %]", digits=5, share=True)]
     replications: Annotated[int, Head("worlds, and as many fresh ones")]
     ended_by: Annotated[Literal["precision", "replications", "time"], HIDDEN]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of
+from bounds.answers.record import HIDDEN, Answer, Exact, Head, Of, expect_keys
 from bounds.answers.shared import CommandAnswer
 from bounds.answers.sharing import GroupHoldings, Property
 
@@ -35,6 +35,10 @@ class JudgedShares(CommandAnswer):
     unwanted: Annotated[list[UnwantedTasks] | UnsetType, Head("more tasks than wanted")] = UNSET
     most_tasks: Annotated[dict[str, Exact] | UnsetType, Head("wants at most", by="user")] = UNSET
     unwhole: Annotated[list[UnwholeTasks] | UnsetType, Head("more tasks than single servers hold whole")] = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuse distances of other users than those that have tasks."""
+        expect_keys(self.tasks, "tasks", {f"distances[{i}].tasks": one.tasks for i, one in enumerate(self.distances)})
 
 
 class OverloadedServer(Answer):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import field
+from msgspec import Meta, field
 
-from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of
+from bounds.answers.record import HIDDEN, Answer, Ends, Head, Of, expect_lengths
 from bounds.answers.shared import CommandAnswer
 from theory.errors import quoted
 
@@ -15,7 +15,7 @@ class Converged(CommandAnswer):
     """Distances from the fluid path by size, and how fast they fall."""
 
     policy: str
-    servers: Annotated[list[int], HIDDEN]
+    servers: Annotated[list[int], Meta(min_length=1), HIDDEN]
     distances: Annotated[list[list[float]], HIDDEN]
     slope: Annotated[Slope, Head("the distance falls like L to the power [95 %]", digits=3)]
     time: Annotated[list[float], HIDDEN]
@@ -23,6 +23,15 @@ class Converged(CommandAnswer):
     greedy_reward: Annotated[float, Head("reward of the greedy assignment, per server")]
     late_rewards: Annotated[list[list[float]], HIDDEN]
     gap_slope: Annotated[Slope | None, Head("the gap to that reward falls like L to the power [95 %]", digits=3)]
+
+    def __post_init__(self) -> None:
+        """Refuse rows by size, runs of a size and values over time that are not as many as they must be."""
+        expect_lengths(len(self.servers), "servers", {"distances": self.distances, "late_rewards": self.late_rewards})
+        runs = {
+            f"{name}[{i}]": row for name in ("distances", "late_rewards") for i, row in enumerate(getattr(self, name))
+        }
+        expect_lengths(max(1, len(self.distances[0])), "distances[0]", runs)
+        expect_lengths(len(self.time), "time", {f"fluid.{name}": path for name, path in self.fluid.items()})
 
 
 class Slope(Answer):
@@ -35,7 +44,7 @@ class Slope(Answer):
 class FluidAnswer(CommandAnswer):
     """The answer of ``fluid``."""
 
-    time: Annotated[list[float], HIDDEN]
+    time: Annotated[list[float], Meta(min_length=1), HIDDEN]
     jobs: Annotated[dict[str, list[float]], HIDDEN]
     reward: Annotated[list[float], HIDDEN]
     admitted: Annotated[dict[str, list[float]], HIDDEN]
@@ -48,6 +57,13 @@ class FluidAnswer(CommandAnswer):
     exact: Annotated[bool, Head("every rate is that of the exact limit, and none a mean")]
     error: Annotated[float, Head("numerical error in jobs and servers per server, about", digits=1)]
     time_within: Annotated[dict[str, float | None], HIDDEN]
+
+    def __post_init__(self) -> None:
+        """Refuse values over time that are not as many as the times."""
+        by_type = {"jobs": self.jobs, "admitted": self.admitted}
+        over_time = {f"{name}.{key}": path for name, paths in by_type.items() for key, path in paths.items()}
+        masses = {f"assignment[{i}].fraction": mass.fraction for i, mass in enumerate(self.assignment)}
+        expect_lengths(len(self.time), "time", {"reward": self.reward, **over_time, **masses})
 
 
 class Mass(Answer):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of
+from bounds.answers.record import HIDDEN, LINES, Answer, Exact, Head, Of, expect_keys
 from bounds.answers.shared import CommandAnswer
 from theory.errors import quoted
 
@@ -56,6 +56,11 @@ class PlanAnswer(CommandAnswer):
     left_out: Annotated[list[str], Head("left out for lack of time, or as the log is long", by=LINES)]
     not_run: Annotated[list[str], Head("left out, as it cannot run here", by=LINES)]
     certificate: Annotated[Any, HIDDEN]
+
+    def __post_init__(self) -> None:
+        """Refuse periods that speak of other resources than the first."""
+        in_use = {f"over_time[{i}].in_use": period.in_use for i, period in enumerate(self.over_time)}
+        expect_keys(next(iter(in_use.values()), {}), "over_time[0].in_use", in_use)
 
 
 class PlanTarget(Answer):

@@ -7,7 +7,7 @@ schema (`bounds.answers.schema`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from math import inf, isfinite
 from types import NoneType, UnionType
@@ -49,6 +49,44 @@ class Answer(Struct, metaclass=_Declared, frozen=True, kw_only=True):
         """Return the answer as JSON has it, without the fields that are left out."""
         document: dict[str, Any] = to_builtins(self, enc_hook=str)
         return document
+
+
+def expect_lengths(length: int, of: str, lists: Mapping[str, Collection[Any]]) -> None:
+    """Refuse lists of an answer of which each must have an entry for each entry of another one.
+
+    Raises
+    ------
+    ValueError
+        The first list of another length, by its name; msgspec says that an answer which is read is not valid.
+
+    Examples
+    --------
+    >>> expect_lengths(2, "time", {"reward": [1.0]})
+    Traceback (most recent call last):
+    ValueError: reward: expected a list of 2, as many as in time, got 1
+    """
+    for name, values in lists.items():
+        if len(values) != length:
+            raise ValueError(f"{name}: expected a list of {length}, as many as in {of}, got {len(values)}")
+
+
+def expect_keys(keys: Collection[str], of: str, mappings: Mapping[str, Collection[str]]) -> None:
+    """Refuse mappings of an answer of which each must have the keys of another one.
+
+    Raises
+    ------
+    ValueError
+        The first mapping with other keys, by its name.
+
+    Examples
+    --------
+    >>> expect_keys({"a", "b"}, "tasks", {"distances[0].tasks": {"b": 1}})
+    Traceback (most recent call last):
+    ValueError: distances[0].tasks: expected the names of tasks, got others
+    """
+    for name, mapping in mappings.items():
+        if set(mapping) != set(keys):
+            raise ValueError(f"{name}: expected the names of {of}, got others")
 
 
 class Of(NamedTuple):

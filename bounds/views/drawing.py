@@ -364,7 +364,7 @@ def _write_lengths(axes: Axes, panel: Bars, base: NDArray[Any], lengths: NDArray
     aside = 8 if panel.stars else 3
     spec = axes.get_subplotspec()
     columns = 1 if spec is None else spec.get_gridspec().ncols
-    longest = max(np.sum([part for _, part in panel.parts], axis=0).max(), 1e-300)
+    longest = np.sum([part for _, part in panel.parts], axis=0).max(initial=1e-300)
     for row, (begin, length) in enumerate(zip(base.tolist(), lengths.tolist(), strict=True)):
         if len(panel.parts) == 1:
             where: dict[str, Any] = {"xytext": (aside, 0), "textcoords": "offset points", "va": "center"}

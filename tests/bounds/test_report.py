@@ -7,7 +7,7 @@ import copy
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import unescape
 from pathlib import Path
@@ -367,6 +367,70 @@ def test_a_comparison_of_no_policies_is_refused(answers: dict[str, Any]) -> None
         document = {**answers[name], "policies": []}
         with pytest.raises(InputError, match="policies: expected a list of at least 1, got 0"):
             report_page(document, document["made"]["command"])
+
+
+UNLIKE = (
+    ("fluid", "time", [], "time: expected a list of at least 1, got 0"),
+    ("fluid", "reward", [1.0], "reward: expected a list of 202, as many as in time, got 1"),
+    ("fluid", "jobs.small", [], "jobs.small: expected a list of 202"),
+    ("fluid", "assignment.0.fraction", [], "assignment[0].fraction: expected a list of 202"),
+    ("against fluid", "servers", [], "servers: expected a list of at least 1, got 0"),
+    ("against fluid", "distances", [], "distances: expected a list of 3, as many as in servers, got 0"),
+    ("against fluid", "distances.1", [], "distances[1]: expected a list of 3, as many as in distances[0], got 0"),
+    ("against fluid", "late_rewards.0", [], "late_rewards[0]: expected a list of 3"),
+    ("moments", "moments", [], "moments: expected a list of at least 1, got 0"),
+    ("tune", "tried", [], "tried: expected a list of at least 1, got 0"),
+    ("tune", "judged", [], "judged: expected a list of at least 1, got 0"),
+    ("plan", "over_time.1.in_use", {}, "over_time[1].in_use: expected the names of over_time[0].in_use, got others"),
+    ("share, allocation", "distances.1.tasks", {}, "distances[1].tasks: expected the names of tasks, got others"),
+)
+
+
+@pytest.mark.parametrize(("name", "place", "value", "expected"), UNLIKE, ids=[f"{one}: {at}" for one, at, *_ in UNLIKE])
+def test_lists_that_must_be_alike_are(
+    name: str, place: str, value: Any, expected: str, answers: dict[str, Any]
+) -> None:
+    document = _with(answers[name], place.split("."), value)
+    with pytest.raises(InputError, match=re.escape(expected)):
+        report_page(document, document["made"]["command"])
+
+
+@pytest.mark.parametrize("name", ["share", "log", "plan"])
+def test_bars_of_nothing_are_drawn(name: str, answers: dict[str, Any]) -> None:
+    place, value = {"share": ("tasks", {}), "log": ("peaks", []), "plan": ("workload", [])}[name]
+    document = _with(answers[name], [place], value)
+    assert "<svg" in report_page(document, document["made"]["command"])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", KINDS_OF_ANSWERS)
+def test_whatever_is_cut_is_refused_or_shown(name: str, answers: dict[str, Any]) -> None:
+    """Every list and table of an answer, of the first two in each list: emptied, and lists to their half."""
+    for path in _containers({key: value for key, value in answers[name].items() if key != "made"}):
+        before = answers[name]
+        for key in path:
+            before = before[key]
+        for value in ([], before[: len(before) // 2]) if isinstance(before, list) else ({},):
+            document = _with(answers[name], path, value)
+            with contextlib.suppress(InputError):
+                report_page(document, document["made"]["command"])
+
+
+def _containers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict | list):
+        if path:
+            yield path
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value[:2]):
+            yield from _containers(part, (*path, key))
+
+
+def _with(document: Any, path: Sequence[Any], value: Any) -> Any:
+    """Return a copy of a document with another value at a place."""
+    changed = parent = copy.deepcopy(document)
+    for key in path[:-1]:
+        parent = parent[int(key) if isinstance(parent, list) else key]
+    parent[int(path[-1]) if isinstance(parent, list) else path[-1]] = value
+    return changed
 
 
 @pytest.mark.parametrize("case", REFUSED)
