@@ -345,8 +345,8 @@ def _draw_bars(axes: Axes, panel: Bars) -> None:
     if panel.xlim[1] is None and all(length == round(length) for _, lengths in panel.parts for length in lengths):
         axes.locator_params(axis="x", integer=True)  # of what is counted there are no parts
     first, last = panel.xlim
-    if last is None and not base.max(initial=first) > first:
-        last = first + 1.0  # of bars of no length there is no end
+    if last is None and not min(base.max(initial=first), axes.get_xlim()[1]) > first:
+        last = first + 1.0  # of bars that do not reach the axis there is no end
     axes.set(xlabel=_words(panel.xlabel), xlim=(first, last), ylabel=_words(panel.ylabel))
     # the axis says what bars of one part are, but beside stars or intervals it is not seen what these belong to
     alone = len(panel.parts) == 1 and not panel.whiskers and not panel.stars
@@ -371,7 +371,8 @@ def _write_lengths(axes: Axes, panel: Bars, base: NDArray[Any], lengths: NDArray
             axes.annotate(plain(length), (ends[row], row), fontsize=7, **where)
         elif length > 0.1 * columns * longest:
             plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8}
-            axes.text(begin + length / 2, row, plain(length), ha="center", va="center", fontsize=6.5, bbox=plate)
+            middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbox": plate, "clip_on": True}
+            axes.text(begin + length / 2, row, plain(length), **middle)
 
 
 TONES = {"good": "#CDE8DF", "bad": "#F6D5C3", "open": "#EEEEEE", "": "#FFFFFF"}

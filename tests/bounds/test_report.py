@@ -395,9 +395,11 @@ def test_lists_that_must_be_alike_are(
         report_page(document, document["made"]["command"])
 
 
-@pytest.mark.parametrize("name", ["share", "log", "plan"])
-def test_bars_of_nothing_are_drawn(name: str, answers: dict[str, Any]) -> None:
-    place, value = {"share": ("tasks", {}), "log": ("peaks", []), "plan": ("workload", [])}[name]
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [("share", "tasks", {}), ("log", "peaks", []), ("plan", "workload", []), ("share", "tasks", {"a": 5.0, "b": -1e9})],
+)
+def test_bars_of_nothing_are_drawn(name: str, place: str, value: Any, answers: dict[str, Any]) -> None:
     document = _with(answers[name], [place], value)
     assert "<svg" in report_page(document, document["made"]["command"])
 
