@@ -129,7 +129,7 @@ def noted(budget, progress):
     spend(budget, progress)
 
 Budget.spend = noted
-sys.exit(main(sys.argv[1:]))
+main()
 """
 """The command, which says when its search has been under way for a while."""
 

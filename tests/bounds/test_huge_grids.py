@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -95,9 +95,8 @@ def test_a_certificate_that_is_refused_is_not_beyond_the_checker() -> None:
 def test_nodes_are_limited_and_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        sys.modules["bounds.cli.app"], "INTERVAL", 1e9
-    )  # no lines of progress, however slow the machine is
+    # no lines of progress, however slow the machine is
+    monkeypatch.setattr(import_module("bounds.cli.app"), "INTERVAL", 1e9)
     path = written(tmp_path, vms(30, 100))
     for command in ("region", "solve"):
         assert run([command, path, "--nodes", "100"]) == 2

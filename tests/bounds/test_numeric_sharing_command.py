@@ -255,12 +255,10 @@ def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> No
 
 
 WAITING = """
-import sys, time
-import bounds.cli.app
-from bounds.cli import main
+import time
+from tests.tools.progress import main, speak_often
 from theory.sharing import per_server
 
-bounds.cli.app.INTERVAL = 0.01
 look, looks = per_server._run_and_look, []
 
 def looks_and_waits(*arguments):
@@ -270,7 +268,8 @@ def looks_and_waits(*arguments):
     return look(*arguments)
 
 per_server._run_and_look = looks_and_waits
-sys.exit(main(sys.argv[1:]))
+speak_often()
+main()
 """
 """The command, which waits between its first look at the shares and the second, long before the end."""
 

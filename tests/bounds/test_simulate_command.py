@@ -127,9 +127,8 @@ def test_interrupted_gives_the_best_so_far(two: str, by: signal.Signals) -> None
     """Ctrl-C long before the end: status 0 and an answer over the time that was reached."""
     root = Path(__file__).parent.parent.parent
     arguments = ["simulate", two, "--policy", "first-fit", "--servers", "50", "--until", "1e9", "--warmup", "10"]
-    code = "import sys, bounds.cli.app; bounds.cli.app.INTERVAL = 0.05; sys.exit(bounds.cli.main(sys.argv[1:]))"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments, "--json"],
+        [sys.executable, "-m", "tests.tools.progress", *arguments, "--json"],
         cwd=root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -155,14 +155,10 @@ def test_answers_without_an_end_are_refused_by_their_length() -> None:
         packed_by(lambda *_: count(), items)  # type: ignore[arg-type,return-value]
 
 
-SPEAKING = "import bounds.cli.app as app; from bounds.cli import main; app.INTERVAL = 0.5; main()"
-"""The command line, as Python runs it, with more lines of progress."""
-
-
 @pytest.mark.parametrize(("rule", "status"), [("loops", 130), ("swallows", 130), (QUICK, 0)])
 def test_ctrl_c_ends_the_search_and_keeps_what_was_found(rule: str, status: int, rules: Path) -> None:
     named = rule if ":" in rule else f"{rules}:{rule}"
-    command = [sys.executable, "-c", SPEAKING, "attack", named, "--kind", "items", "--time-limit", "100"]
+    command = [sys.executable, "-m", "tests.tools.progress", "attack", named, "--kind", "items", "--time-limit", "100"]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
