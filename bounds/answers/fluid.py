@@ -16,7 +16,7 @@ class Converged(CommandAnswer):
 
     policy: str
     servers: Annotated[list[int], Meta(min_length=1), HIDDEN]
-    distances: Annotated[list[list[float]], HIDDEN]
+    distances: Annotated[list[Annotated[list[float], Meta(min_length=1)]], HIDDEN]
     slope: Annotated[Slope, Head("the distance falls like L to the power [95 %]", digits=3)]
     time: Annotated[list[float], HIDDEN]
     fluid: Annotated[dict[str, list[float]], HIDDEN]
@@ -26,11 +26,10 @@ class Converged(CommandAnswer):
 
     def __post_init__(self) -> None:
         """Refuse rows by size, runs of a size and values over time that are not as many as they must be."""
-        expect_lengths(len(self.servers), "servers", {"distances": self.distances, "late_rewards": self.late_rewards})
-        runs = {
-            f"{name}[{i}]": row for name in ("distances", "late_rewards") for i, row in enumerate(getattr(self, name))
-        }
-        expect_lengths(max(1, len(self.distances[0])), "distances[0]", runs)
+        by_size = {"distances": self.distances, "late_rewards": self.late_rewards}
+        expect_lengths(len(self.servers), "servers", by_size)
+        runs = {f"{name}[{i}]": row for name, rows in by_size.items() for i, row in enumerate(rows)}
+        expect_lengths(len(self.distances[0]), "distances[0]", runs)
         expect_lengths(len(self.time), "time", {f"fluid.{name}": path for name, path in self.fluid.items()})
 
 

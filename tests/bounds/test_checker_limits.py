@@ -84,7 +84,7 @@ def many_shares() -> Document:
 
 def many_users() -> Document:
     """As many users as servers, all of whom may run anywhere."""
-    names = [f"n{i}" for i in range(400)]
+    names = [f"n{i}" for i in range(600)]
     instance = {
         "server": [{"name": n, "capacity": {"cpu": "1"}, "count": 1} for n in names],
         "user": [{"name": n, "demand": {"cpu": "1"}, "weight": "1"} for n in names],
@@ -123,7 +123,7 @@ def test_no_document_takes_more_than_the_time(attack: Callable[[], Document]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attack", [many_types], ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize("attack", [many_pools, many_types, many_users], ids=lambda attack: attack.__name__)
 def test_beyond_the_time_is_no_verdict(attack: Callable[[], Document], tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(json.dumps(attack()))

@@ -36,58 +36,22 @@ def test_there_are_recipes() -> None:
     assert [len(recipes(page)) for page in PAGES] == [1, 2, 4, 1, 1]
 
 
-LONG, SHORTER = "--until 2000 --warmup 500 --replications 40", "--until 500 --warmup 100 --replications 20"
-"""How long `admission tune` simulates on a page, and a tenth of that."""
-
-
-def words(output: str) -> str:
-    """Return an output without its notes, whatever its numbers and the width of its columns are."""
-    return " ".join(re.sub(r"\d[\d.,]*", "0", output.partition("\nnotes\n")[0]).split())
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the working folder, which has the examples."""
+@pytest.mark.parametrize("page", PAGES)
+def test_output_is_what_the_commands_print(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands of a page in their order, in one folder: later ones read what earlier ones write."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def printed_by(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a command prints before the line that says by what it was made."""
-    assert run(shlex.split(command)) == 0
-    printed, _, origin = capsys.readouterr().out.rpartition("\nmade by packproof ")
-    assert command in origin
-    return printed
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", PAGES)
-def test_output_is_what_the_commands_print(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands of a page in their order, in one folder: later ones read what earlier ones write.
-
-    Long ones are shorter here, and print other numbers in the same words.
-    """
     silent = re.findall(r"^\$ packproof (.* --certificate .*)\n```", _text(page), re.MULTILINE)
     for command in silent:  # what later commands read
         assert run(shlex.split(command)) == 0
     capsys.readouterr()
     for command, output in recipes(page):
-        printed = printed_by(command.replace(LONG, SHORTER), capsys)
-        if LONG in command:
-            assert words(printed) == words(output)
-        else:
-            assert printed == output
-
-
-@pytest.mark.soak
-@pytest.mark.usefixtures("folder")
-def test_output_of_long_commands_is_what_they_print(capsys: pytest.CaptureFixture[str]) -> None:
-    found = recipes("may-this-tenant-enter")
-    long = [LONG in command for command, _ in found]
-    assert sum(long) == 1
-    for command, output in found[: long.index(True) + 1]:
-        assert printed_by(command, capsys) == output
+        assert run(shlex.split(command)) == 0
+        printed, _, origin = capsys.readouterr().out.rpartition("\nmade by packproof ")
+        assert printed == output
+        assert command in origin
 
 
 def test_grids_on_pages_are_those_of_the_examples() -> None:
