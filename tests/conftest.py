@@ -178,6 +178,14 @@ def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", 1)
 
 
+@pytest.fixture(scope="session")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return an answer of each kind that has a report; tests change copies."""
+    from tests.bounds.reported import answers_of_each_kind
+
+    return answers_of_each_kind(tmp_path_factory.mktemp("answers"))
+
+
 @pytest.fixture(scope="module")
 def dask_cluster() -> Iterator[Any]:
     """Give a cluster of two workers, each a process that begins again when it is killed; tests of a module share it."""
