@@ -11,6 +11,7 @@ Run ``python examples/own_policies.py [PICTURE.png]``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,14 @@ def slotted_queues() -> dict[str, float]:
     return queues
 
 
-def main(path: str | None = None) -> dict[str, float]:
+COMPARED = (WORST_FIT, policy("first-fit"), NOISY_DRA, DRA)
+
+
+def main(path: str | None = None, compared: Sequence[Policy] = COMPARED) -> dict[str, float]:
     """Print exact and simulated rewards side by side, draw the larger system, and return its rewards."""
     small = additive([12], [[5], [7]], [3, 4], [1, 1])
     rewards = {}
-    for one in (WORST_FIT, policy("first-fit"), NOISY_DRA, DRA):
+    for one in compared:
         law = stationary_law(one, small, 2, {"reservation": 1})
         scenario = LossScenario(small, 2, 3000.0, 50.0, options={"reservation": 1})
         found = simulate(one, scenario, replications=10, seed=1).reward(0.999)
@@ -127,10 +131,7 @@ def main(path: str | None = None) -> dict[str, float]:
             f"simulated {found.mean:.4f} +- {found.half_width:.4f}"
         )
         rewards[f"{one.name}, 2 servers"] = law.reward
-    results = [
-        simulate(one, LossScenario(small, 300, 60.0, 10.0), replications=5, seed=2)
-        for one in (WORST_FIT, policy("first-fit"), NOISY_DRA, DRA)
-    ]
+    results = [simulate(one, LossScenario(small, 300, 60.0, 10.0), replications=5, seed=2) for one in compared]
     for result in results:
         print(f"{result.policy.name:10} on 300 servers: {result.reward().mean:.4f}")
         rewards[result.policy.name] = result.reward().mean
