@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from bounds.answers import schema
@@ -78,7 +79,7 @@ def expect_answer(document: Mapping[str, Any], name: str) -> None:
     Traceback (most recent call last):
     theory.errors.InputError: parameters: missing
     """
-    form = schema(name)
+    form = _form_of(name)
     try:
         _expect(document, form, form.get("$defs", {}), "")
     except RecursionError as error:
@@ -87,11 +88,17 @@ def expect_answer(document: Mapping[str, Any], name: str) -> None:
 
 def fields_of(name: str) -> Iterable[str]:
     """Return the fields at the top of an answer of a schema."""
-    form: Mapping[str, Any] = schema(name)
+    form = _form_of(name)
     if "$ref" in form:
         form = _definition(form, form["$defs"])
     fields: Mapping[str, Any] = form["properties"]
     return fields.keys()
+
+
+@cache
+def _form_of(name: str) -> Mapping[str, Any]:
+    """Return a schema to look at: it takes milliseconds to make, and a report asks for several, many times."""
+    return schema(name)
 
 
 def _definition(form: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:

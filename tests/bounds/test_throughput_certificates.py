@@ -28,7 +28,7 @@ LAWS = {
     "to zero": uniform(0, "1/2"),
     "discrete": discrete({"2/5": "1/3", "3/5": "1/3", "1/7": "1/3"}),
     "mixture": piecewise([("1/10", "1/5", "1/2"), ("1/3", "1/2", "1/4"), ("2/3", "2/3", "1/4")]),
-    "many atoms": Law(atoms=tuple((Fraction(1, 4) + Fraction(i, 9973), Fraction(1, 30)) for i in range(0, 3000, 100))),
+    "many atoms": Law(atoms=tuple((Fraction(1, 4) + Fraction(i, 997), Fraction(1, 30)) for i in range(0, 300, 10))),
 }
 
 
