@@ -89,7 +89,7 @@ def contained(
     name: str,
     *,
     seconds: float = float("inf"),
-    overtime: float = OVERTIME + LAST,
+    overtime: float | None = None,
     patient: bool = False,
     silent: bool = True,
     report: Callable[[str], None] | None = None,
@@ -105,8 +105,8 @@ def contained(
         Of the rule, for messages.
     seconds : float
         The time limit that the search itself keeps to, as long as the rule returns.
-    overtime : float
-        Seconds after that limit, or after Ctrl-C, at which the process is ended.
+    overtime : float, optional
+        Seconds after that limit, or after Ctrl-C, at which the process is ended; ``OVERTIME + LAST`` where left out.
     patient : bool
         Whether every report of progress after the limit gives it `overtime` again, and the first one `COMPILING` more.
     silent : bool
@@ -142,6 +142,7 @@ def contained(
     """
     if "fork" not in get_all_start_methods():
         return search(Watch())
+    overtime = OVERTIME + LAST if overtime is None else overtime
     context = get_context("fork")
     listener, sender = context.Pipe(duplex=False)
     board = mmap.mmap(-1, BOARD)

@@ -323,7 +323,7 @@ def test_stored_pictures_are_sound(name: str) -> None:
     from generate.reproduced import panels_of, stored
 
     (one,) = reproductions([name])
-    assert not faults(picture(one, panels_of(stored(DOCS)[name])))
+    assert not flaws(picture(one, panels_of(stored(DOCS)[name])))
 
 
 def test_results_are_computed_where_they_are_missing_or_changed(

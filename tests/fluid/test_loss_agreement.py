@@ -149,12 +149,27 @@ SYSTEMS: list[tuple[str, Instance, int, dict[str, Any]]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(SYSTEMS)))
 def test_exact_chain(case: int) -> None:
-    """Reward, blocking of each type and the rate of moves against the exact law."""
+    """Reward, blocking of each type and the rate of moves against the exact law.
+
+    Preemption runs on an event list, whose loop claims have compiled.
+    """
+    agrees_with_the_exact_chain(case, synchronised=SYSTEMS[case][0] == "dra-preemption")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", [number for number, (name, *_) in enumerate(SYSTEMS) if name == "dra-preemption"])
+def test_exact_chain_of_preemption_by_jumps(case: int) -> None:
+    """To compile its jump chain takes half a minute."""
+    agrees_with_the_exact_chain(case, synchronised=False)
+
+
+def agrees_with_the_exact_chain(case: int, *, synchronised: bool) -> None:
     name, instance, servers, options = SYSTEMS[case]
     law = stationary_law(policy(name), instance, servers, options)
     assert law.residual < 1e-12
     assert law.probability.sum() == pytest.approx(1)
-    runs = replicate(name, LossScenario(instance, servers, 2500.0, 50.0, options=options, bins=4), 40, 400 + case)
+    scenario = LossScenario(instance, servers, 2500.0, 50.0, options=options, bins=4, synchronised=synchronised)
+    runs = replicate(name, scenario, 40, 400 + case)
     level = 1 - ALARM / (len(SYSTEMS) * (2 + len(instance.types)))
     reward = mean_interval([run.mean_reward for run in runs], level)
     assert reward.holds(law.reward), (reward, law.reward)

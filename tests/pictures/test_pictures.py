@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from bounds.claims import Level, WithoutData
 from bounds.cli import run
 from bounds.results.reproduction import about_bands, modules, reproductions
-from bounds.results.run import picture
 from bounds.views.drawing import arranged, draw
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, STYLE, figure, save, styled
@@ -36,14 +35,13 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 
 @pytest.mark.parametrize("identity", modules())
-def test_results(identity: str) -> None:
+def test_panels_of_results(identity: str) -> None:
+    """At a tiny size; the pictures of all, at the size of the pages, are looked at in `tests/docs/test_generate.py`."""
     (result,) = reproductions([identity])
     try:
         panels = result.compute(**result.parameters[Level.tiny])
     except WithoutData as reason:
         pytest.skip(str(reason))
-    made = picture(result, panels, Level.tiny)
-    assert not flaws(made)
     titles = [panel.title for panel in panels]
     assert len(panels) == 1 or all(any(True for _ in panel.rows()) for panel in panels), titles
 

@@ -37,6 +37,14 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End a process half a second after its time limit, not three seconds."""
+    monkeypatch.setattr("bounds.adversary.contained.OVERTIME", 0.3)
+    monkeypatch.setattr("bounds.adversary.contained.LAST", 0.2)
+
+
+@pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
@@ -61,6 +69,7 @@ def test_what_ends_a_rule_is_said_in_one_line(
     assert "(items " in refusal
 
 
+@pytest.mark.usefixtures("soon")
 def test_a_rule_that_loops_late_gives_the_worst_until_then(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", f"{rules}:loops_late", "--kind", "items", "--time-limit", "0.5"]) == 0
     printed = capsys.readouterr()
@@ -69,6 +78,7 @@ def test_a_rule_that_loops_late_gives_the_worst_until_then(rules: Path, capsys: 
     assert "(items " in printed.err
 
 
+@pytest.mark.usefixtures("soon")
 def test_a_file_that_never_ends_to_run_is_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.py"
     file.write_text("while True: pass")
