@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import Any
 
-from theory.errors import ArgumentError
+from theory.errors import ArgumentError, InputError
 from theory.version import versions
 
 REACH = 10.0
@@ -140,7 +140,7 @@ def _begin_worker(driver: int) -> None:
 
 def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
     if workers == 1:
         for number, task in enumerate(tasks):
@@ -164,6 +164,10 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
             "a process ended before its task was done: expected memory enough for all of them, and code of "
             "an author's that returns",
         ) from error
+    except BrokenProcessPool as error:  # a policy whose file has changed since it was read here, for example
+        last = str(error.__cause__ or error).strip('"\n').splitlines()[-1]  # of what the process has raised
+        said = re.sub(rf"^{InputError.__module__}\.\w+: ", "", last)
+        raise EngineError("workers", f"a process could not read its task: {said}") from error
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from joblib import Parallel, delayed
 
 from fluid.parallel import _numbered, run_all
+from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 from theory.version import versions
 
@@ -60,6 +63,25 @@ def test_a_worker_of_another_version_is_refused() -> None:
     assert _numbered(pow, 7, (2, 3), versions()) == (7, 8)
     with pytest.raises(InputError, match=r"a worker runs packproof .*, expected packproof 0.0, .*: start again, with"):
         _numbered(pow, 7, (2, 3), versions() | {"packproof": "0.0"})
+
+
+class _Elsewhere:
+    """What can be read where it was made only."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.read_text, (Path("/nowhere/own.py"),)
+
+
+def test_a_task_that_a_process_cannot_read_is_told_in_one_line(tmp_path: Path) -> None:
+    """Such as a policy whose file has changed since the command has read it."""
+    with pytest.raises(InputError, match=r"^workers: a process could not read its task: FileNotFoundError: .*own\.py"):
+        list(run_all(len, [("ab",), (_Elsewhere(),)], workers=2))
+    (tmp_path / "mine.py").write_text("from packproof import policy\nMINE = policy('first-fit')\n")
+    name = str(tmp_path / "mine.py:MINE")
+    changed = replace(policy(name), code="0" * 64)
+    line = f"workers: a process could not read its task: policy: {name}: its code, or that of a module it imports, is"
+    with pytest.raises(InputError, match=f"^{re.escape(line)}"):
+        list(run_all(str, [(changed,)] * 2, workers=2))
 
 
 def _touch(place: Path) -> None:
