@@ -145,6 +145,16 @@ def test_workers_of_a_grid_find_them(
     assert name in capsys.readouterr().out
 
 
+def test_a_process_whose_folder_is_gone_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a worker that began in a folder of an earlier command; Python's own modules have no file to look for."""
+    (tmp_path / "mine.py").write_text("import sys, json, beside\nfrom packproof import policy\nMINE = policy('dra')\n")
+    (tmp_path / "beside.py").write_text("import sys\n")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert policy(f"{tmp_path}/mine.py:MINE").code
+
+
 def test_workers_of_dask_find_them(dask_engine: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The workers of dask began in another folder, and read the package from the one where it was named."""
     (home / "grid.toml").write_text(GRID.format(policy="own_package.policies:TETRIS"))

@@ -71,8 +71,10 @@ def _note_imported(named: str, path: str) -> None:
             spec = waiting.pop()
             for each in _imported(_text(spec, loaded=False), spec) if spec else ():
                 found, _ = _of_name(each)
-                place = os.path.realpath(found.origin) if found is not None and found.origin else ""
-                if found is not None and found.has_location and place not in seen and not _is_installed(found):
+                if found is None or not found.has_location or not found.origin:  # none, or of Python itself
+                    continue
+                place = os.path.realpath(found.origin)
+                if place not in seen and not _is_installed(found):
                     seen.add(place)
                     waiting.append(found)
                     note_input(os.path.relpath(place) if place.startswith(working_folder() + os.sep) else place)
