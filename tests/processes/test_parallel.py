@@ -84,21 +84,26 @@ def test_a_task_that_a_process_cannot_read_is_told_in_one_line(tmp_path: Path) -
         list(run_all(str, [(changed,)] * 2, workers=2))
 
 
-def _touch(place: Path) -> None:
+def _touch(place: Path, other: Path) -> None:
+    """Make a file, and wait until another one is there as well."""
     place.touch()
+    end = time.monotonic() + 60
+    while not other.exists() and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def test_tasks_are_made_while_those_before_are_at_work(tmp_path: Path) -> None:
     first, second, last = tmp_path / "first", tmp_path / "second", tmp_path / "last"
 
-    def tasks() -> Iterator[tuple[Path]]:
-        yield (first,)
-        yield (second,)
+    def tasks() -> Iterator[tuple[Path, Path]]:
+        # neither ends before both are at work: an end is not heard of while the next task is made
+        yield first, second
+        yield second, first
         end = time.monotonic() + 60
         while not (first.exists() and second.exists()) and time.monotonic() < end:
             time.sleep(0.01)
         assert second.exists(), "the first tasks wait for all others to be made"
-        yield (last,)
+        yield last, last
 
     assert sorted(number for number, _ in run_all(_touch, tasks(), workers=2)) == [0, 1, 2]
     assert last.exists()
