@@ -164,10 +164,14 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
             "a process ended before its task was done: expected memory enough for all of them, and code of "
             "an author's that returns",
         ) from error
-    except BrokenProcessPool as error:  # a policy whose file has changed since it was read here, for example
-        last = str(error.__cause__ or error).strip('"\n').splitlines()[-1]  # of what the process has raised
-        said = re.sub(rf"^{InputError.__module__}\.\w+: ", "", last)
-        raise EngineError("workers", f"a process could not read its task: {said}") from error
+    except BrokenProcessPool as error:
+        # a process could not read its task, such as a policy whose file has changed since it was read here; all else
+        # is a fault of ours
+        raised = str(error.__cause__).rstrip('"').splitlines()[-1]
+        refusal = re.match(rf"{re.escape(InputError.__module__)}\.\w+: (.+)", raised)
+        if refusal is None:
+            raise
+        raise EngineError("workers", f"a process could not read its task: {refusal[1]}") from error
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused

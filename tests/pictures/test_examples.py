@@ -193,7 +193,8 @@ def test_own_policies(tmp_path: Path) -> None:
 def test_a_noisy_reservation_earns_less_than_the_reservation() -> None:
     """Exactly, on two servers; a short simulation, as Python, agrees with the law."""
     small = additive([12], [[5], [7]], [3, 4], [1, 1])
-    noisy, exact = (stationary_law(one, small, 2, {"reservation": 1}).reward for one in own_policies.COMPARED[2:])
+    policies = own_policies.NOISY_DRA, own_policies.DRA
+    noisy, exact = (stationary_law(one, small, 2, {"reservation": 1}).reward for one in policies)
     assert noisy < exact
     scenario = LossScenario(small, 2, 9.0, 2.0, options={"reservation": 1})
     found = simulate(own_policies.NOISY_DRA, scenario, replications=40, seed=1)

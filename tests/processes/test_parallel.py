@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from fluid.parallel import _numbered, run_all
 from fluid.simulation.policy_names import policy
@@ -73,8 +74,8 @@ class _Elsewhere:
 
 
 def test_a_task_that_a_process_cannot_read_is_told_in_one_line(tmp_path: Path) -> None:
-    """Such as a policy whose file has changed since the command has read it."""
-    with pytest.raises(InputError, match=r"^workers: a process could not read its task: FileNotFoundError: .*own\.py"):
+    """A policy whose file has changed since the command has read it; what is no refusal stays a fault of ours."""
+    with pytest.raises(BrokenProcessPool, match="failed to un-serialize"):
         list(run_all(len, [("ab",), (_Elsewhere(),)], workers=2))
     (tmp_path / "mine.py").write_text("from packproof import policy\nMINE = policy('first-fit')\n")
     name = str(tmp_path / "mine.py:MINE")
