@@ -12,6 +12,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil, floor
+from operator import mul
 
 from theory.errors import ArgumentError, InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
@@ -20,7 +21,7 @@ from theory.greedy.cheapest_whole import cheapest_whole, packed_exactly
 from theory.greedy.offers import Offer, cost_of, expect_offers, working
 from theory.greedy.whole import MOST_JOBS
 from theory.instance import Configuration, Instance
-from theory.numbers import ceiling, total
+from theory.numbers import ceiling, to_integers, total
 
 NODES = 60
 """Most programs that branching solves for one question."""
@@ -258,8 +259,7 @@ class _Program:
 
     def ranked(self, vertex: Vertex) -> list[tuple[int, Configuration]]:
         """Return the configurations by reduced cost at a vertex."""
-        slots, servers = vertex.dual[: self._width], vertex.dual[self._width :]
-        worth = {
-            (p, k): servers[p] - total(a * b for a, b in zip(slots, k, strict=True)) for p, k, _ in self.columns.items()
-        }
-        return sorted(worth, key=lambda item: worth[item])
+        whole, _ = to_integers(vertex.dual)  # in a unit of their own: their order alone is asked for
+        slots, servers = whole[: self._width], whole[self._width :]
+        worth = {(p, k): servers[p] - sum(map(mul, slots, k)) for p, k, _ in self.columns.items()}
+        return sorted(worth, key=worth.__getitem__)
