@@ -23,7 +23,7 @@ from traceback import walk_tb
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from theory.reached import Function, digest_of, global_names, source_of
+from theory.reached import OURS, Function, digest_of, global_names, source_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,7 +189,12 @@ def bound(function: F, /, *, checked: bool = False, allocating: bool = False, **
     more = ({"boundscheck": True} if checked else {}) | ({"_nrt": True} if allocating else {})
 
     def marked(copy: FunctionType) -> FunctionType:
-        return _marked(copy, copy.__dict__.get("compiled_with", STEP) | more)
+        options = copy.__dict__.get("compiled_with", STEP) | more
+        if not copy.__code__.co_filename.startswith(OURS):
+            # numba imports the modules that stored code names: those of authors have other names as they are read
+            copy.__module__ = __name__
+            copy.__qualname__ += f"-{digest_of(copy, options)}"
+        return _marked(copy, options)
 
     source = source_of(_Copies(functions, marked, every=bool(more)).of(function))
     options = source.__dict__["compiled_with"] | more

@@ -98,7 +98,8 @@ def _attributes(source: FunctionType) -> Iterator[tuple[str, Any]]:
 def digest_of(function: Function, options: Mapping[str, bool]) -> str:
     """Return a digest of a function, of all that it reaches, of options, and of the version of numba.
 
-    A value that has no text of its own, but its address, makes a digest that no other process has.
+    Modules are part of it, as stored code can be read where they have the same names alone. A value that has no text of
+    its own, but its address, makes a digest that no other process has.
     """
     import numba
 
@@ -121,7 +122,7 @@ def digest_of(function: Function, options: Mapping[str, bool]) -> str:
         source = waiting.pop()
         compiled_with = sorted(source.__dict__.get("compiled_with", {}).items())
         values = [(words, text(value)) for words, value, _ in reached(source)]
-        parts.append((_text_of(source.__code__), compiled_with, values))
+        parts.append((source.__module__, _text_of(source.__code__), compiled_with, values))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -52,6 +52,38 @@ def test_closures_with_other_numbers_are_other_code(tmp_path: Path) -> None:
     assert [run_in(tmp_path, "factory.py", number).stdout for number in "121"] == ["2\n", "3\n", "2\n"]
 
 
+OWN = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from theory.compiled import bound, noticing_compilation, step
+
+spec = spec_from_file_location(sys.argv[1], "own.py")
+own = sys.modules[sys.argv[1]] = module_from_spec(spec)
+spec.loader.exec_module(own)
+
+@step
+def place(x): return 0
+@step
+def loop(x): return 10 * place(x)
+
+begun = []
+with noticing_compilation(lambda: begun.append(1)):
+    print(bound(loop, checked=True, place=own.place)(1), len(begun) > 0)
+"""
+
+
+def test_the_code_of_an_author_is_found_under_another_name_of_its_module(tmp_path: Path) -> None:
+    """A file that was edited elsewhere, or that is imported, is another module; numba imports those of stored code."""
+    (tmp_path / "run.py").write_text(OWN)
+    printed = []
+    for name, text in (("a", "1"), ("b", "1  # edited"), ("b", "2"), ("a", "2")):
+        (tmp_path / "own.py").write_text(f"def place(x):\n    return x + {text}\n")
+        done = run_in(tmp_path, "run.py", name)
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout.strip())
+    assert printed == ["20 True", "20 False", "30 True", "30 False"]
+
+
 SUMS = """
 import sys
 from pathlib import Path
