@@ -222,8 +222,13 @@ def test_states_of_own_types_are_known_to_every_process() -> None:
 
 
 @pytest.mark.slow
-def test_a_clock_that_starts_jobs() -> None:
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["as Python", "compiled"]
+)  # to compile it takes ten seconds
+def test_a_clock_that_starts_jobs(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock of the policy's own starts jobs; the law of the queue agrees with the simulation within its interval."""
+    monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", 1 if compiled else 10**9)
+    monkeypatch.setattr("fluid.simulation.run.LOADED_FROM", 1 if compiled else 10**9)
 
     def ticking(setting: Any) -> Any:
         fields = queue_fields(setting, clocks=1)
@@ -239,7 +244,9 @@ def test_a_clock_that_starts_jobs() -> None:
     one = additive([2], [[1]], workload=["1/2"])
     law = queue_law(mine, one, 1, 25)
     low, high = law.bounds(law.queue)
-    found = simulate(mine, QueueScenario(one, 1, 4000.0, 100.0), replications=8, seed=1).queue(1 - 1e-6)
+    result = simulate(mine, QueueScenario(one, 1, 300.0, 100.0), replications=30, seed=1)
+    found = result.queue(1 - 1e-6)
     assert found.low < high
     assert low < found.high
     assert high - low < 1e-3
+    assert all(run.interpreted == run.events for run in result.runs) == (not compiled)
