@@ -45,10 +45,15 @@ def place(state, job_type, draws):
 
 MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refresh)
 """
-PRINT = (
-    "import sys; from fluid.simulation.policy_names import policy;"
-    "[print(policy(place + '/mine.py:MINE').code) for place in sys.argv[1:]]"
-)
+PRINT = """
+import os, sys
+from fluid.simulation.policy_names import policy
+for place in sys.argv[1:]:
+    if not (child := os.fork()):
+        print(policy(place + "/mine.py:MINE").code, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
 
 
 def write(folder: Path, files: dict[str, str], imports: str = "", lazily: str = "pass", first: str = "0") -> None:
@@ -60,7 +65,7 @@ def write(folder: Path, files: dict[str, str], imports: str = "", lazily: str = 
 
 
 def digests(*folders: Path) -> list[str]:
-    """Return the digests as a new process has them."""
+    """Return the digests as new processes have them, each of which has loaded nothing of a user's before."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PRINT, *map(str, folders)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
@@ -114,15 +119,29 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
 }
 
 
+PLACES = ("here", "elsewhere", "changed")
+
+
+@pytest.fixture(scope="module")
+def digests_of_cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Return the digests of each case at each of `PLACES`."""
+    folders = []
+    for case, (how, files, changed) in CASES.items():
+        place = tmp_path_factory.mktemp(case.replace(" ", "-"))
+        for name in PLACES:
+            write(place / name, {"unrelated.py": f"A = {name!r}\n", **files}, **how)
+            folders.append(place / name)
+        (place / "changed" / changed).write_text((place / "changed" / changed).read_text() + "\nB = 1\n")
+    found = digests(*folders)
+    assert len(found) == len(folders)
+    return {case: found[3 * i : 3 * i + 3] for i, case in enumerate(CASES)}
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_what_the_policy_runs_counts_and_its_folder_does_not(case: str, tmp_path: Path) -> None:
-    how, files, changed = CASES[case]
-    for name in ("here", "elsewhere", "changed"):
-        write(tmp_path / name, {"unrelated.py": f"A = {name!r}\n", **files}, **how)
-    (tmp_path / "changed" / changed).write_text((tmp_path / "changed" / changed).read_text() + "\nB = 1\n")
-    found = [digests(tmp_path / name)[0] for name in ("here", "elsewhere", "changed")]
-    assert found[0] == found[1]
-    assert found[0] != found[2]
+def test_what_the_policy_runs_counts_and_its_folder_does_not(case: str, digests_of_cases: dict[str, list[str]]) -> None:
+    here, elsewhere, changed = digests_of_cases[case]
+    assert here == elsewhere
+    assert here != changed
 
 
 def grid_in(folder: Path, name: str = "mine.py:MINE") -> Path:
