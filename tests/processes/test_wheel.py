@@ -44,12 +44,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run_there(installed: Path, tmp_path: Path):  # type: ignore[no-untyped-def]
-    """Return a function that runs Python with the wheel's contents in a user's folder."""
+    """Return a function that runs Python with the wheel's contents in a user's folder, as Python unless it compiles."""
     for name in ("theory", "fluid", "bounds", "examples", "tests"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the user was imported')")
 
-    def run(*words: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": ""}
+    def run(*words: str, compiles: bool = False) -> str:
+        python = {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": ""}
+        environment = {**os.environ, **python, "NUMBA_DISABLE_JIT": "0" if compiles else "1"}
         called = [sys.executable, *words]
         return subprocess.run(
             called, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True
@@ -74,6 +75,17 @@ def test_names_and_rooms(run_there) -> None:  # type: ignore[no-untyped-def]
             getattr(packproof, name)
     """
     assert run_there("-c", code) == "3/4 packproof.theory.sharing.dominant\n"
+
+
+def test_compiled_code(run_there) -> None:  # type: ignore[no-untyped-def]
+    """What is compiled in an install is one kernel here; `.ci/smoke` compiles what the commands need."""
+    code = """if True:
+        import numpy as np
+        from packproof.theory.compiled import is_stored
+        from packproof.theory.exact.knapsack.tables import table_strides
+        print(table_strides(np.array([2, 3, 4])), is_stored(table_strides))
+    """
+    assert run_there("-c", code, compiles=True) == "[60 20  5  1] True\n"
 
 
 def test_commands(run_there, installed: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
