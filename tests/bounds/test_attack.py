@@ -36,8 +36,10 @@ from theory.sharing import c_drfh, cluster, ps_dsf, tsf
 RULES = Path(__file__).parents[2] / "examples" / "rules_to_attack.py"
 
 
-def least(rule: Any, space: ItemSpace, target: Fraction) -> Items:
-    found = attack(judge_items(rule), space, seed=1, evaluations=60_000, target=target, surrogate=estimate_items(rule))
+def least(rule: Any, space: ItemSpace, target: Fraction, seed: int = 1) -> Items:
+    found = attack(
+        judge_items(rule), space, seed=seed, evaluations=60_000, target=target, surrogate=estimate_items(rule)
+    )
     assert found.judged.exact
     assert found.judged.value <= target
     case: Items = found.case
@@ -49,13 +51,13 @@ def test_what_is_known_of_rules_for_items() -> None:
     assert len(least(first_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
     assert len(least(best_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
     assert len(least(first_fit_decreasing, ItemSpace(2, 6), Fraction(2, 3)).sizes) <= 6
-    assert len(least(first_fit_decreasing, ItemSpace(2, 8, 2), Fraction(1, 2)).sizes) <= 8
+    assert len(least(first_fit_decreasing, ItemSpace(2, 8, 2), Fraction(1, 2), seed=4).sizes) <= 8
 
 
 @pytest.mark.slow
 def test_no_rule_is_said_to_keep_less_than_it_does() -> None:
     """Two bins in the optimum: First-Fit never uses more than 1.7 times as many, rounded down, so three."""
-    found = attack(judge_items(first_fit), ItemSpace(2, 8), evaluations=4000, surrogate=estimate_items(first_fit))
+    found = attack(judge_items(first_fit), ItemSpace(2, 8), evaluations=2000, surrogate=estimate_items(first_fit))
     assert found.judged.value == Fraction(2, 3)
 
 
@@ -132,7 +134,7 @@ def test_greedy_is_not_said_to_keep_less_than_its_guarantee() -> None:
     def greedy(instance: Instance) -> list[tuple[int, tuple[int, ...], Fraction]]:
         return [(0, stage.configurations[0], stage.fraction) for stage in global_greedy(instance).stages]
 
-    found = attack(judge_assignment(greedy), AssignmentSpace(2, 1), seed=2, evaluations=600)
+    found = attack(judge_assignment(greedy), AssignmentSpace(2, 1), seed=2, evaluations=300)
     assert Fraction(3, 4) <= found.judged.value <= Fraction(4, 5)
 
 
@@ -142,6 +144,7 @@ def test_divisions() -> None:
         found = attack(
             judge_division(lambda given, m=mechanism: m(given).tasks),
             DivisionSpace(),
+            seed=2,
             evaluations=400,
             target=Fraction(1, 4),
         )
@@ -150,7 +153,7 @@ def test_divisions() -> None:
     assert kept.judged.value == 1
     equal = attack(judge_division(equal_parts, "equal-part"), DivisionSpace(), evaluations=30)
     assert equal.judged.value == 1
-    wasted = attack(judge_division(equal_parts, "utilisation"), DivisionSpace(), evaluations=400)
+    wasted = attack(judge_division(equal_parts, "utilisation"), DivisionSpace(), evaluations=100)
     assert wasted.judged.value < Fraction(3, 4)
 
 
