@@ -10,22 +10,22 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 from bounds.adversary.growth import Growth, Simulated, growth_of, lost_share
 from bounds.adversary.online import Offer, OfferSpace, break_policy, document_of
 from bounds.adversary.traps import least_trap, overload, queues, work_of
-from bounds.answers import schema
 from bounds.cli import run
 from bounds.views.attack import AttackedPolicy, online_answer, sentence, tables
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
+from fluid.simulation.run import AUTHORS_COMPILED_FROM
 from fluid.simulation.slotted.state import FIRST
 from fluid.simulation.state import QueueCommon, queue_fields, start
 from fluid.statistics import Interval
+from tests.bounds.validated import expect_valid
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import additive
@@ -269,7 +269,7 @@ def test_max_weight_falls_below_a_tenth_and_the_file_shows_it(
     out = tmp_path / "worst.toml"
     common = ["attack", "max-weight-local", "--kind", "online", "--target", "1/15", "--evaluations", "40"]
     made = answer([*common, "--out", str(out)], capsys)
-    jsonschema.validate(made, schema("attack_online"))
+    expect_valid(made, "attack_online")
     assert made["confirmed"]
     assert Fraction(made["trap"]["intensity"]) <= Fraction(1, 15)
     assert made["ratio_float"] < 0.1
@@ -288,14 +288,25 @@ def instance_of(made: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_best_fit_is_caught_under_fixed_service() -> None:
-    space = OfferSpace(2, grid=10)
-    broken = break_policy(policy("bf-js"), service="deterministic", target=Fraction(9, 10), evaluations=60, space=space)
+@pytest.mark.parametrize(
+    ("name", "grid", "intensity", "tables"),
+    [
+        ("vqs", 8, Fraction(1, 4), {"service", "initial"}),  # one type must wait before the other grows
+        # near an intensity of 1 work grows slowly, which takes five times as many slots to be told
+        pytest.param("bf-js", 10, Fraction(9, 10), {"service"}, marks=pytest.mark.soak),
+    ],
+)
+def test_slotted_policies_are_caught_under_fixed_service(
+    name: str, grid: int, intensity: Fraction, tables: set[str]
+) -> None:
+    space = OfferSpace(2, grid=grid)
+    broken = break_policy(policy(name), service="deterministic", target=Fraction(9, 10), evaluations=60, space=space)
     assert broken.trap is not None
-    assert broken.trap.intensity == Fraction(9, 10)
+    assert broken.trap.intensity == intensity
     assert broken.confirmed
-    assert Fraction(9, 10) < broken.ratio < 1
-    assert broken.document()["simulation"] == {"service": "deterministic"}
+    assert intensity < broken.ratio < 1
+    simulation = broken.document()["simulation"]
+    assert (simulation["service"], simulation.keys()) == ("deterministic", tables)
 
 
 @pytest.mark.soak
@@ -330,7 +341,14 @@ def test_loss_systems() -> None:
 
 
 @pytest.mark.slow
-def test_a_policy_of_an_author(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "compiled_from",
+    [10**9, pytest.param(AUTHORS_COMPILED_FROM, marks=pytest.mark.soak)],  # to compile takes longer than the runs here
+)
+def test_a_policy_of_an_author(
+    compiled_from: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", compiled_from)
     made = answer(["attack", f"{OWN}:WORST_FIT", "--kind", "online", "--evaluations", "3"], capsys)
     assert 0 < made["ratio_float"] <= 1
 
