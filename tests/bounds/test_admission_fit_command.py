@@ -11,14 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bounds.answers import schema
 from bounds.cli import run
 from bounds.views.admission_fit import fit_document
 from examples.tenant_log import CLUSTER, HOURS, SEED, rows_of
@@ -30,6 +28,7 @@ from fluid.admission.study.estimation import fit_log, log_likelihood, refuse_unc
 from fluid.admission.study.goodness import goodness_of_fit
 from fluid.admission.study.tenant_log import read_tenant_log
 from fluid.admission.study.watched import TenantLog
+from tests.bounds.validated import expect_valid
 from theory.errors import InputError
 
 LOG = Path(__file__).parents[2] / "examples" / "tenant_log.csv"
@@ -41,7 +40,7 @@ def test_the_answer_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out = tmp_path / "own.toml"
     assert run([*FIT, "--out", str(out), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("admission_fit"))
+    expect_valid(answer, "admission_fit")
     assert answer["made"]["inputs"] == {str(LOG): hashlib.sha256(LOG.read_bytes()).hexdigest()}
     numbers = {row["name"]: row for row in answer["parameters"]}
     laws = CLUSTER.priors

@@ -7,14 +7,13 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from bounds import checker
-from bounds.answers import schema
 from bounds.certificates.fairness import fairness_certificate
 from bounds.cli import run
 from bounds.results.instances.drawn import random_cluster
+from tests.bounds.validated import expect_valid
 from theory.sharing.judgement import given, judge_given
 from theory.sharing.mechanisms import MECHANISMS
 
@@ -57,7 +56,7 @@ def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     """User 2 has 75 tasks and envies user 1; user 3 could run 15 more on what nobody uses."""
     proof = tmp_path / "proof.json"
     found = answer(capsys, CLUSTER, "--allocation", TODAY, "--mechanism", "tsf", "--certificate", str(proof))
-    jsonschema.validate(found, schema("share_allocation"))
+    expect_valid(found, "share_allocation")
     assert found["feasible"]
     assert found["envious"] == [
         {"user": "user 2", "envies": "user 1", "tasks": "75", "with_the_other": "140", "more": "65"}

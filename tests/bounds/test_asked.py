@@ -8,18 +8,17 @@ import re
 from fractions import Fraction
 from typing import get_args, get_type_hints
 
-import jsonschema
 import numpy as np
 import pytest
 
 import packproof
-from bounds.answers import schema
 from bounds.claims import PAPERS, Checked, Claim, Level, Outcome, in_words
 from bounds.cli import run
 from bounds.results import claims
 from bounds.results.asked import _read, ask
 from bounds.results.instances.drawn import random_instance
 from bounds.views.claims import as_checked
+from tests.bounds.validated import expect_valid
 from theory.errors import ArgumentError, InputError
 
 READ = (int, float, Fraction, str, bool)
@@ -111,7 +110,7 @@ def test_the_command_and_python_say_the_same(capsys: pytest.CaptureFixture[str])
     words = ["verify", "nonpreemptive/table-1", "--with", "workload=1,3,1"]
     assert run([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("verify_with"))
+    expect_valid(answer, "verify_with")
     found = packproof.claims.nonpreemptive.table_1(workload=tuple(map(Fraction, (1, 3, 1))))
     assert (answer["printed"], answer["computed"], answer["holds"]) == found
     assert run(words) == 0

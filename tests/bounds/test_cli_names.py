@@ -8,12 +8,11 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from bounds.answers import schema
 from bounds.cli import run
 from fluid.simulation.policy_names import HOMES, all_options, policy
+from tests.bounds.validated import expect_valid
 from theory.files.document import Fields
 from theory.files.price_catalogue import catalogue, matching, missing_sizes, near
 from theory.files.record import take
@@ -32,7 +31,7 @@ def test_list_of_policies_needs_nothing_else(capsys: pytest.CaptureFixture[str])
     assert shown.index("first-fit") < shown.index("max-weight-local") < shown.index("vqs-bf"), "by model"
     assert run(["simulate", "--json", "--policy", "list"]) == 0
     found = json.loads(capsys.readouterr().out)
-    jsonschema.validate(found, schema("policies"))
+    expect_valid(found, "policies")
     assert {one["name"]: one["model"] for one in found} == {name: policy(name).model for name in HOMES}
 
 
@@ -55,7 +54,7 @@ def test_options_of_policies_are_shown(capsys: pytest.CaptureFixture[str]) -> No
     assert "without options first-fit" in some
     assert run(["simulate", "--json", "--policy", "max-weight-local:list"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    jsonschema.validate([found], schema("policies"))
+    expect_valid([found], "policies")
     assert [one["name"] for one in found["explained"]] == found["options"] == list(policy("max-weight-local").options)
     assert run(["simulate", "--policy", "frst-fit:list"]) == 2
     assert capsys.readouterr().err.endswith("; did you mean first-fit or best-fit?\n")
@@ -100,7 +99,7 @@ EXPECTED: dict[str, Callable[[str, str], bool]] = {
 def test_catalogue_lists_what_the_pattern_names(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["catalogue", *([pattern] if pattern else []), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("catalogue"))
+    expect_valid(answer, "catalogue")
     names = [name for name, one in catalogue().items() if EXPECTED[pattern](name, one.family)]
     assert [one["name"] for one in answer["types"]] == names
     for one in answer["types"]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,12 +18,12 @@ from hypothesis import strategies as st
 from bounds.adversary import items as adversary_items
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import Items, bounds_of, contents, fewest_packing
-from bounds.answers import schema
 from bounds.answers.record import Answer
 from bounds.cli import run
 from bounds.cli.throughput import bins_of_jobs
 from bounds.views.shown import MOST_ROWS, lines_of
 from bounds.views.throughput import items_answer, sentence, tables
+from tests.bounds.validated import expect_valid
 from theory.errors import InputError
 from theory.exact.columns.cutting_stock import stock
 from theory.files.items import ItemList, has_items, parse_items
@@ -133,7 +132,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in "ab":
         assert run(["throughput", str(tmp_path / f"{name}.toml"), "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
-        jsonschema.validate(answers[-1], schema("throughput_items"))
+        expect_valid(answers[-1], "throughput_items")
         del answers[-1]["made"]  # it names the files
     assert [kind.pop("called") for kind in answers[0]["kinds"]] == [["a", "c"], ["b"]], "a list has no names"
     assert answers[0] == answers[1]

@@ -9,11 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
-from bounds.answers import schema
 from bounds.checker import check
 from bounds.cli import run
 from bounds.views.report import report_page
@@ -21,6 +19,7 @@ from fluid.planning.grids import MOST_TYPES
 from fluid.planning.own_types import types_of_log
 from fluid.traces.described import describe
 from fluid.traces.readers import read_trace
+from tests.bounds.validated import expect_valid
 from theory.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +77,7 @@ def test_the_numbers_are_those_of_a_count_by_hand(seed: int, tmp_path: Path) -> 
 
 def test_the_answer_has_its_schema_and_its_report(capsys: pytest.CaptureFixture[str]) -> None:
     answer = json.loads(printed(["log", str(LOG), "--json"], capsys))
-    jsonschema.validate(answer, schema("log"))
+    expect_valid(answer, "log")
     rows = LOG.read_text().splitlines()[1:]
     assert answer["rows"] == answer["tasks"] == len(rows)
     at = LOG.read_text().splitlines()[0].split(",").index("deleted_at")
@@ -180,7 +179,7 @@ def test_a_plan_of_a_log_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["plan", str(tmp_path / "log.csv"), "--server", "cpu=16,memory=400", "--accept", "0.9"]
     words += ["--policy", "first-fit", "--price", "cpu=2,memory=1/10"]
     answer = json.loads(printed([*words, "--json"], capsys))
-    jsonschema.validate(answer, schema("plan"))
+    expect_valid(answer, "plan")
     assert check(answer["certificate"])
     rounding = answer["rounding"]
     assert rounding["types"] == len(answer["workload"]) <= MOST_TYPES < rounding["distinct"]

@@ -12,6 +12,7 @@ import pytest
 
 from bounds.answers import schema
 from bounds.cli import run
+from tests.bounds.validated import expect_valid
 from theory.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -73,5 +74,5 @@ def test_an_instance_of_an_answer_is_read(tmp_path: Path, capsys: pytest.Capture
     file = tmp_path / "instance.json"
     file.write_text(printed("instance --types aws:m5.large --server cpu=96,memory=384 --json", capsys))
     assert json.loads(file.read_text())["made"]["command"].startswith("packproof instance --types ")
-    jsonschema.validate(json.loads(file.read_text()), schema("instance"))
+    expect_valid(json.loads(file.read_text()), "instance")
     assert made_of(f"worst {file} --vary workload", capsys)["inputs"].keys() == {str(file)}

@@ -13,12 +13,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from bounds.answers import schema as schema_of
 from bounds.cli import run
 from bounds.results.instances.drawn import random_cluster
+from tests.bounds.validated import expect_valid
 from theory.files.clusters import cluster_document, read_cluster
 from theory.sharing import per_server
 from theory.sharing.violation import ps_dsf_violation
@@ -43,7 +43,7 @@ def made(command: list[str], capsys: Any) -> tuple[str, Any]:
     assert run([*command, "--json"]) == 0
     text = capsys.readouterr().out
     answer = json.loads(text)
-    jsonschema.validate(answer, schema("share_numeric"))
+    expect_valid(answer, "share_numeric")
     assert 0 <= answer["violation"] <= answer["tolerance"] == float(command[-1])
     return text, answer
 
@@ -53,7 +53,7 @@ def accepted(command: list[str], stored: Path, text: str, capsys: Any) -> Any:
     stored.write_text(text)
     assert run([*command, "--check", str(stored), "--json"]) == 0
     checked = json.loads(capsys.readouterr().out)
-    jsonschema.validate(checked, schema("share_check"))
+    expect_valid(checked, "share_check")
     assert checked["valid"]
     return checked
 
@@ -249,7 +249,7 @@ def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> No
     )
     assert run([*command, "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("share_check"))
+    expect_valid(answer, "share_check")
     assert answer["violation"] is None
     assert not answer["valid"]
 

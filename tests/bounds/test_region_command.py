@@ -12,9 +12,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from bounds.answers import schema as schema_of
 from bounds.cli import run
 from bounds.views.region import outline
+from tests.bounds.validated import expect_valid
 from theory.instance import additive
 from theory.region.facets import region_facets
 
@@ -27,11 +27,9 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     assert run(["region", *arguments, "--json"]) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
-    schema = schema_of("region")
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(document, schema)
+    expect_valid(document, "region")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**document, "extra": 1}, schema)
+        expect_valid({**document, "extra": 1}, "region")
     return document
 
 

@@ -23,7 +23,7 @@ from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import REGISTRY, modules, reproductions
 from bounds.results.run import ENDINGS, reproduce, table
 from bounds.views.panels import Chart, Curve, Panel, above_zero
-from tests.bounds.test_schemas import schema
+from tests.bounds.validated import expect_valid
 from theory.errors import InputError
 from theory.greedy.workload_scaling import scaling
 
@@ -163,14 +163,13 @@ def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_answers_have_their_schemas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import jsonschema
 
     for name, words in (
         ("reproduce", ["ps-dsf/figure-5", "--out", str(tmp_path)]),
         ("reproduce_list", ["all", "--list"]),
     ):
         assert run(["reproduce", *words, "--json"]) == 0
-        jsonschema.validate(json.loads(capsys.readouterr().out), schema(name))
+        expect_valid(json.loads(capsys.readouterr().out), name)
 
 
 @pytest.mark.slow

@@ -6,12 +6,11 @@ import json
 import re
 from fractions import Fraction
 
-import jsonschema
 import pytest
 from msgspec import convert
 from msgspec.structs import replace
 
-from bounds.answers import KINDS, schema
+from bounds.answers import KINDS
 from bounds.answers.allocation import JudgedShares
 from bounds.answers.sharing import Shares
 from bounds.cli import run
@@ -19,6 +18,7 @@ from bounds.views.headline import headline
 from bounds.views.sharing import sentence, tables
 from bounds.views.sharing_pictures import picture_of_shares
 from bounds.views.shown import text_of
+from tests.bounds.validated import expect_valid
 from theory.errors import InputError
 from theory.sharing.model import Cluster, ServerClass, User
 from theory.sharing.per_server import ps_dsf
@@ -84,11 +84,11 @@ def test_all_in_one_table(cluster, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(["share", str(cluster), "--json"]) == 0
     together = json.loads(capsys.readouterr().out)
-    jsonschema.validate(together, schema("share_all"))
+    expect_valid(together, "share_all")
     answers = together["mechanisms"]
     assert list(answers) == names
     for answer in answers.values():
-        jsonschema.validate(answer, schema("share"))
+        expect_valid(answer, "share")
 
 
 @pytest.mark.parametrize("mechanism", ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"])
@@ -111,7 +111,7 @@ def test_events(cluster, tmp_path, capsys):
     command = ["share", str(cluster), "--mechanism", "ps-dsf", "--events", str(plan)]
     assert run([*command, "--json", "--plot", str(picture)]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("share_events"))
+    expect_valid(answer, "share_events")
     assert answer["tasks"]["u3"][8] == 6
     assert answer["tasks"]["u3"][-1] == 0
     assert picture.exists()
@@ -268,7 +268,7 @@ def test_what_drf_ignores_is_named_and_nothing_is_verified_that_does_not_fit(tmp
     answer = json.loads(capsys.readouterr().out)
     assert answer["feasible"] is False
     assert {one["holds"] for one in answer["properties"].values()} == {None}
-    jsonschema.validate(answer, schema("share"))
+    expect_valid(answer, "share")
     assert run(["share", str(path)]) == 0
     together = capsys.readouterr().out
     assert "drf divides all servers as one and ignores the borders between servers and servers (placement) of x, y" in (
@@ -394,7 +394,7 @@ def test_the_price_of_fairness_is_named_under_time_division(tmp_path, capsys):
     path.write_text(json.dumps({"server": servers, "user": users}))
     assert run(["share", str(path), "--mechanism", "ps-dsf-tdm", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, schema("share"))
+    expect_valid(answer, "share")
     assert answer["price"] == {"parts": "3/2", "greatest": "2", "kept": 0.75, "guaranteed": 0.75}
     assert run(["share", str(path), "--mechanism", "ps-dsf-tdm"]) == 0
     assert "sum to 1.5 of at most 2, so 75 % is kept, and at least 75 % is guaranteed." in capsys.readouterr().out

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bounds.answers import schema as schema_of
 from bounds.cli import run
+from tests.bounds.validated import expect_valid
 
 CAUGHT = str(Path(__file__).parent.parent.parent / "examples" / "caught.toml")
 
@@ -27,10 +27,9 @@ def test_documents_fit_the_schema(policy: str, capsys: pytest.CaptureFixture[str
     document, err = answer(
         [CAUGHT, "--policy", policy, "--servers", "2", "--until", "400", "--log", "30", "--replications", "2"], capsys
     )
-    schema = schema_of("simulate_queue")
-    jsonschema.validate(document, schema)
+    expect_valid(document, "simulate_queue")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**document, "extra": 1}, schema)
+        expect_valid({**document, "extra": 1}, "simulate_queue")
     assert abs(document["traffic_intensity"] - 0.89) < 1e-12
     assert "unstable" not in err
     assert len(document["log"]) == 30

@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bounds.answers import schema as schema_of
 from bounds.cli import run
+from tests.bounds.validated import expect_valid
 from theory.exact.knapsack import greatest as knapsack
 from theory.partition import bounding
 from theory.partition.bounding import Bracket
@@ -26,11 +26,9 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str
     capsys.readouterr()
     assert run(["throughput", *arguments, "--json"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
-    schema = schema_of("throughput")
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(document, schema)
+    expect_valid(document, "throughput")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**document, "extra": 1}, schema)
+        expect_valid({**document, "extra": 1}, "throughput")
     return document
 
 
@@ -54,7 +52,7 @@ def test_bracket_certificate_and_picture(tmp_path: Path, capsys: pytest.CaptureF
     assert picture.stat().st_size > 10_000
     assert run(["check", str(proof), "--instance", MIXED]) == 0
     assert run(["check", str(proof), "--instance", UNIFORM]) == 1
-    jsonschema.validate(json.loads(proof.read_text()), schema_of("certificate"))
+    expect_valid(json.loads(proof.read_text()), "certificate")
     assert run(["throughput", MIXED]) == 0
     shown = capsys.readouterr().out
     assert "On 20 servers a workload of between " in shown
@@ -73,11 +71,10 @@ def test_sizes_down_to_zero_lose_a_share(tmp_path: Path, capsys: pytest.CaptureF
 def test_the_size_schema_describes_the_examples() -> None:
     import tomllib
 
-    schema = schema_of("sizes")
     for path in (UNIFORM, MIXED):
-        jsonschema.validate(tomllib.loads(Path(path).read_text()), schema)
+        expect_valid(tomllib.loads(Path(path).read_text()), "sizes")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"sizes": {"uniform": [0, 1], "csv": "x"}}, schema)
+        expect_valid({"sizes": {"uniform": [0, 1], "csv": "x"}}, "sizes")
 
 
 def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
