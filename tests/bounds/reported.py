@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bounds.cli import run
+from bounds.views.report import report_page
 from tests.pictures.looks import hostile_instance
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -48,6 +50,13 @@ COMMANDS = {
 }
 
 KINDS_OF_ANSWERS = ["plan", *COMMANDS]
+
+
+@cache
+def page_of_the_plan() -> str:
+    """Return the report of the example of a plan; its seven pictures take a second."""
+    document = json.loads((EXAMPLES / "plan_answer.json").read_text())
+    return report_page(document, document["made"]["command"])
 
 
 def answers_of_each_kind(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from bounds.views.checked import EXACT
 from bounds.views.headline import headline
 from bounds.views.pictures import as_bytes
 from bounds.views.report import report_page, reported
-from tests.bounds.reported import KINDS_OF_ANSWERS, printed, words_of
+from tests.bounds.reported import KINDS_OF_ANSWERS, page_of_the_plan, printed, words_of
 from tests.pictures.looks import HOSTILE, faults, typed
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_a_report_begins_with_a_short_sentence_whose_numbers_are_in_the_answer(
     name: str, answers: dict[str, Any]
 ) -> None:
     document = answers[name]
-    page = report_page(document, document["made"]["command"])
+    page = page_of_the_plan() if name == "plan" else report_page(document, document["made"]["command"])
     _begins_well(page)
     _has_its_numbers(name, document, sentence_of(page))
 
@@ -114,6 +114,13 @@ def test_every_answer_that_has_a_report_has_first_lines() -> None:
             assert headline.dispatch(KINDS[name].type()) is not headline.dispatch(object), name
 
 
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what a report draws, for tests of what it says."""
+    monkeypatch.setattr("bounds.views.report._svg", lambda _panel, _prefix: "<svg></svg>")
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any]) -> None:
     """The words of the sentence do not decide it."""
 
@@ -128,6 +135,7 @@ def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any]) -> 
     assert first_of(doubted).endswith("The log is in doubt.")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_date_of_a_log_is_shown(answers: dict[str, Any]) -> None:
     for name in ("plan", "log"):
         page = report_page(answers[name], answers[name]["made"]["command"])
@@ -162,13 +170,14 @@ def test_pictures_of_a_report_are_sound(name: str, answers: dict[str, Any], monk
     assert not [fault for made in figures for fault in (*faults(made), *typed(made))]
 
 
-def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any]) -> None:
+def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Five servers carry the mean workload, as the certificate proves: three contents, on 2, 2 and 1 of them."""
-    page = report_page(answers["plan"], "packproof plan LOG")
+    page = page_of_the_plan()
     assert "What each of 5 servers holds where they carry the mean workload." in page
     assert "<!-- 16 web.small + 4 db.large -->" in page
     without = copy.deepcopy(answers["plan"])
     del without["certificate"]["evidence"]["servers"]["columns"]
+    monkeypatch.setattr("bounds.views.report._svg", lambda _panel, _prefix: "<svg></svg>")
     assert "servers holds" not in report_page(without, "packproof plan LOG")
 
 
