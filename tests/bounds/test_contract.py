@@ -57,7 +57,7 @@ for line in sys.stdin:
 """Runs the commands of its input in a process where libraries print by every road; their answers are its output."""
 
 COMMANDS = (
-    "solve %four_types.toml --servers 7",
+    "solve %caught.toml --servers 2",
     "worst %caught.toml --vary workload",
     "check @solve_two.json",
     "instance --types aws:m5.large --server cpu=96,memory=384",
@@ -74,7 +74,7 @@ COMMANDS = (
     "log %vm_log.csv",
     "export @solve_two.json --format lp --out !out",
     "attack %rules_to_attack.py:first_fit --kind items --items 3 --evaluations 9 --workers 1",
-    "admission optimal %admission_small.toml --most-deployments 2",
+    "admission optimal %admission_small.toml --most-deployments 1",
 )
 
 
@@ -129,27 +129,29 @@ def test_a_file_that_is_printed_is_utf_8_and_an_answer_is_escaped(tmp_path: Path
     """A terminal that lacks characters changes no status; JSON stays JSON, and a printed file stays the file."""
     named = tmp_path / "named.toml"
     named.write_text(Path(FOUR).read_text().replace('"small"', '"中é"'))
-    outputs: dict[str, list[bytes]] = {}
-    for encoding in ("utf-8", "latin-1", "ascii"):
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
-        code = (
-            "import sys; from bounds.cli import run\n"
-            "for line in sys.stdin.read().splitlines():\n"
-            "    assert run(line.split()) == 0, line\n"
-            "    print('|', flush=True)"
-        )
-        proof = tmp_path / f"{encoding}.json"
-        lines = [f"solve {named} --certificate {proof}", f"check {proof}", f"check {proof} --json",
-                 f"solve {named} --certificate -", f"solve {named} --json"]  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            input="\n".join(lines).encode(),
-            env=environment,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        outputs[encoding] = done.stdout.split(b"|\n")
+    # the first encoding is that of the process, by its environment; a caller may change it as well
+    encodings = ("ascii", "latin-1", "utf-8")
+    code = (
+        "import sys; from bounds.cli import run\n"
+        "for encoding in sys.argv[2:]:\n"
+        "    if sys.stdout.encoding != encoding: sys.stdout.reconfigure(encoding=encoding)\n"
+        "    proof = f'{encoding}.json'\n"
+        "    for line in sys.argv[1].replace('PROOF', proof).splitlines():\n"
+        "        assert run(line.split()) == 0, line\n"
+        "        print('|', flush=True)"
+    )
+    lines = [f"solve {named} --certificate PROOF", "check PROOF", "check PROOF --json",
+             f"solve {named} --certificate -", f"solve {named} --json"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, "\n".join(lines), *encodings],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encodings[0]},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.split(b"|\n")
+    outputs = {encoding: printed[at : at + len(lines)] for encoding, at in zip(encodings, (0, 5, 10), strict=True)}
     assert "中é".encode() in outputs["utf-8"][0]
     assert r"\u4e2dé".encode("latin-1") in outputs["latin-1"][0]
     assert rb"\u4e2d\xe9" in outputs["ascii"][0]

@@ -272,7 +272,9 @@ def packproof(arguments: str, folder: Path, before: str = "", after: str = "") -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", ["solve i.toml", "solve i.toml --json", "solve i.toml --certificate -", "--help"])
+@pytest.mark.parametrize(
+    "arguments", ["catalogue m5.large", "catalogue m5.large --json", "solve i.toml --certificate -", "--help"]
+)
 def test_a_full_disk_behind_standard_output(arguments: str, here: Path) -> None:
     done = packproof(arguments, here, after="> /dev/full")
     assert done.returncode == 2
@@ -281,18 +283,19 @@ def test_a_full_disk_behind_standard_output(arguments: str, here: Path) -> None:
 
 @pytest.mark.slow
 def test_closed_streams(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["solve", "i.toml", "--json"]) == 0
+    asked = "catalogue m5.large --json"  # a process that loads little
+    assert run(asked.split()) == 0
     expected = json.loads(capsys.readouterr().out)
     done = packproof("solve i.toml --certificate c.json", here, after=">&-")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "standard output is closed" in done.stderr
     assert not (here / "c.json").exists()
-    whole = packproof("solve i.toml --json", here, after="2>&-").stdout
+    whole = packproof(asked, here, after="2>&-").stdout
     assert {**json.loads(whole), "made": 0} == {**expected, "made": 0}  # made by the libraries of another process
     for after in ("2>&-", "2> /dev/full"):
         done = packproof("solve none.toml", here, after=after)
         assert (done.returncode, done.stdout) == (2, "")
-    done = packproof("solve i.toml --json", here, after="<&-")
+    done = packproof(asked, here, after="<&-")
     assert (done.returncode, done.stdout) == (0, whole)
 
 
