@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from msgspec import convert
@@ -31,7 +30,7 @@ from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule
 from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.queue.model import QueueScenario
-from tests.bounds.test_schemas import schema
+from tests.bounds.validated import expect_valid
 from tests.pictures.looks import faults
 from theory.errors import InputError
 from theory.files.instances import read_instance
@@ -57,7 +56,7 @@ def test_differences_are_paired(capsys: pytest.CaptureFixture[str]) -> None:
     """Policies that refuse nothing serve the same jobs, so they earn the same on each path: no noise is left."""
     words = ["simulate", FOUR, "--policy", "first-fit", "--policy", "best-fit", "--servers", "400", "--until", "0.5"]
     found = answer([*words, "--replications", "3"], capsys)
-    jsonschema.validate(found, schema("simulate_several"))
+    expect_valid(found, "simulate_several")
     first, second = found["policies"]
     assert min(first["acceptance"].values()) == min(second["acceptance"].values()) == 1
     reward, *others = found["differences"]
@@ -77,7 +76,7 @@ def test_the_order_of_policies_turns_the_sign(capsys: pytest.CaptureFixture[str]
     for order in (names, names[::-1]):
         chosen = [word for name in order for word in ("--policy", name)]
         found.append(answer(["simulate", CAUGHT, *chosen, "--servers", "1", "--until", "40"], capsys))
-        jsonschema.validate(found[-1], schema("simulate_several_queues"))
+        expect_valid(found[-1], "simulate_several_queues")
     by_number = [{row["number"]: row["difference"]["mean"] for row in document["differences"]} for document in found]
     assert (
         by_number[0].keys() == by_number[1].keys() >= {"delay", "delay.p95", "queue.small", "started.large", "growth"}
@@ -406,8 +405,8 @@ def test_at_once_is_the_mechanism_of_those_who_are_there() -> None:
 @pytest.mark.slow
 def test_all_mechanisms_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["share", str(EXAMPLES / "four_classes.toml"), "--events", str(EXAMPLES / "user_4_leaves.toml")]
-    found = answer([*words, "--plot", str(tmp_path / "p.png")], capsys)
-    jsonschema.validate(found, schema("share_events_all"))
+    found = answer([*words, "--plot", str(tmp_path / "p.svg")], capsys)
+    expect_valid(found, "share_events_all")
     assert list(found["mechanisms"]) == ["c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"]
     assert run([*words, "--mechanism", "tsf"]) == 0
     assert "away" in capsys.readouterr().out

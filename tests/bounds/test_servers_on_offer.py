@@ -7,14 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from bounds.answers import schema
 from bounds.checker import check
 from bounds.cli import run
 from bounds.cli.candidates import servers_of
 from bounds.views.report import report_page
+from tests.bounds.validated import expect_valid
 from theory.files.planned_types import with_pools
 from theory.greedy import Offer
 
@@ -80,7 +79,7 @@ def test_refusals(more: str, line: str, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.slow
 def test_the_cheapest_mix_and_its_bounds_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
     answer: Any = json.loads(printed(f"plan {JOBS} {OFFER} --json", capsys))
-    jsonschema.validate(answer, schema("plan"))
+    expect_valid(answer, "plan")
     assert check(answer["certificate"])
     cost = answer["cost"]
     (row,) = cost["policies"]
@@ -144,7 +143,7 @@ def test_growth_that_is_none_is_refused(more: str, capsys: pytest.CaptureFixture
 
 def log_with_large(place: Path) -> Path:
     """Write a log of 30 small VMs, and three that are too large for servers of 16 and 32 CPUs."""
-    rows = [f"{600 * i},{600 * i + 900 + 37 * i},{1 + i % 3},{4 + 4 * (i % 2)}" for i in range(30)]
+    rows = [f"{600 * i},{600 * i + 900 + 37 * i},{4 + 4 * (i % 3)},{8 + 8 * (i % 2)}" for i in range(30)]
     large = ["4000,5000,40,16", "4000,5000,8,512", "4100,5000,8,512"]
     place.write_text("\n".join(["start,end,vCPU,memory", *rows, *large]) + "\n")
     return place
