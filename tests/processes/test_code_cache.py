@@ -133,16 +133,14 @@ with noticing_compilation(lambda: begun.append(1)):
 """
 
 
-def test_the_code_of_an_author_is_found_under_another_name_of_its_module(tmp_path: Path) -> None:
+def test_the_code_of_an_author_is_found_under_another_name_of_its_module(tmp_path: Path, forks: Forked) -> None:
     """A file that was edited elsewhere, or that is imported, is another module; numba imports those of stored code."""
     (tmp_path / "run.py").write_text(OWN)
     printed = []
     for name, text in (("a", "1"), ("b", "1  # edited"), ("b", "2"), ("a", "2")):
         (tmp_path / "own.py").write_text(f"def place(x):\n    return x + {text}\n")
-        done = run_in(tmp_path, "run.py", name)
-        assert done.returncode == 0, done.stderr
-        printed.append(done.stdout.strip())
-    assert printed == ["20 True", "20 False", "30 True", "30 False"]
+        printed.append(forks(tmp_path, arguments=("run.py", name)))
+    assert printed == ["20 True\n", "20 False\n", "30 True\n", "30 False\n"]
 
 
 SUMS = """
