@@ -98,24 +98,15 @@ def scanning(state: Common, job_type: int, draws: Any) -> int:
     return -1
 
 
-def allocating(state: Common, job_type: int, draws: Any) -> int:
-    rooms = np.zeros(len(state.counts))
-    for server in range(len(state.counts)):
-        rooms[server] = 1.0 if fits(state, server, job_type) else 0.0
-    return int(np.argmax(rooms)) if rooms.max() > 0 else -1
-
-
 def not_for_numba(state: Common, job_type: int, draws: Any) -> int:
     able = {f"{server}": server for server in range(len(state.counts)) if fits(state, server, job_type)}
     return min(able.values(), default=-1)
 
 
 @pytest.mark.usefixtures("compiled_at_once")
-@pytest.mark.parametrize(
-    "place", [scanning, *(pytest.param(place, marks=pytest.mark.slow) for place in (allocating, not_for_numba))]
-)
+@pytest.mark.parametrize("place", [scanning, pytest.param(not_for_numba, marks=pytest.mark.slow)])
 def test_own_policies(place: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """First-fit written in three ways, of which numba compiles two, takes the path of the one that is built in."""
+    """First-fit written in two ways, of which numba compiles one, takes the path of the one that is built in."""
     own = Policy("own", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
     scenario = LossScenario(TWO, 6, 40.0, 5.0, service=Law("deterministic") if place is scanning else Law())
     mine, known = run_once(own, scenario, 4), run_once(policy("first-fit"), scenario, 4)

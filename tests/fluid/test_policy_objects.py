@@ -11,7 +11,6 @@ import pytest
 from fluid import simulation
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
-from fluid.simulation.arrivals import Law
 from fluid.simulation.driver import run_once, seed_of, simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
@@ -119,19 +118,13 @@ def draw_one(draws: Any, number: int) -> int:
 
 
 def anywhere(state: Any, job_type: int, draws: Any) -> int:
-    able = 0
+    able = np.zeros(len(state.counts), np.int64)
+    number = 0
     for server in range(len(state.counts)):
         if fits(state, server, job_type):
-            able += 1
-    if able == 0:
-        return -1
-    chosen = draw_one(draws, able)
-    for server in range(len(state.counts)):
-        if fits(state, server, job_type):
-            if chosen == 0:
-                return server
-            chosen -= 1
-    return -1
+            able[number] = server
+            number += 1
+    return int(able[draw_one(draws, number)]) if number else -1
 
 
 def without_mark(draws: Any, number: int) -> int:
@@ -188,11 +181,11 @@ def test_what_is_not_marked_or_not_reached_by_name_is_refused_before_a_run(words
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled_at_once")
-def test_helpers_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
-    """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""
+def test_helpers_and_arrays_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    """Compiled with a policy that makes an array, and Python with it: the path, and an exact chain like no other."""
     mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
     two = additive([12], [[5], [7]], [3, 4], [1, 1])
-    scenario = LossScenario(two, 2, 60.0, 5.0, service=Law("deterministic"))
+    scenario = LossScenario(two, 2, 60.0, 5.0)
     compiled, python = run_once(mine, scenario, 3), run_once(mine, scenario, 3, python=True)
     assert (compiled.measures.jobs == python.measures.jobs).all()
     assert "runs as Python" not in capsys.readouterr().err
@@ -244,7 +237,7 @@ def test_a_clock_that_starts_jobs(compiled: bool, monkeypatch: pytest.MonkeyPatc
     one = additive([2], [[1]], workload=["1/2"])
     law = queue_law(mine, one, 1, 25)
     low, high = law.bounds(law.queue)
-    result = simulate(mine, QueueScenario(one, 1, 300.0, 100.0), replications=30, seed=1)
+    result = simulate(mine, QueueScenario(one, 1, 150.0, 50.0), replications=30, seed=1)
     found = result.queue(1 - 1e-6)
     assert found.low < high
     assert low < found.high

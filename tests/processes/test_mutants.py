@@ -18,6 +18,8 @@ def test_tests_and_claims_judge_the_mutants_of_every_policy_file(file: str) -> N
     assert is_test(tests)
 
 
+@pytest.mark.soak
 def test_a_mutant_is_noticed(tmp_path: Path) -> None:
+    """By the tool, which runs all of them at night (`make mutants`)."""
     (mutant,) = (mutant for mutant in mutants() if mutant.name == "dra-drains-lowest-rank")
     assert noticed(mutant, copied(tmp_path)) == (True, True)
