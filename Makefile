@@ -4,6 +4,8 @@ BIN := .venv/bin
 # What pytest makes of a test file is kept beside it, also where the environment forbids Python to do so.
 # A test that hangs is named, with what each thread does, and ends its worker.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
+# Two processes; what the tests of a file share is made in one of them.
+TWO := -n 2 --dist loadfile
 EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
@@ -24,11 +26,11 @@ verify: .venv/ready
 
 # Every room, command and claim, in about five minutes after `make verify`: the tests without a marker.
 test: .venv/ready
-	$(PYTEST) -n 2 $(TESTS)
+	$(PYTEST) $(TWO) $(TESTS)
 
 # What CI runs: also slow tests, those of processes and systems, pictures, and pages of the documentation if they are built.
 test-all: .venv/ready
-	$(PYTEST) -n 2 -m "not foreign and not soak" $(TESTS)
+	$(PYTEST) $(TWO) -m "not foreign and not soak" $(TESTS)
 
 # Hours: the matrix of versions, mutants, attacks, faults, foreign tools, long sweeps, tutorials, proofs from nothing.
 nightly: .venv/ready
