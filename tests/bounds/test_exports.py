@@ -306,9 +306,8 @@ def test_queries_of_sizes_have_no_solution_until_a_price_is_raised() -> None:
     said, variables, assertions = queries(document)[0]
     sizes = [point for point, price in above["points"] if point and price != "0"]
     one = tuple(int(i == len(sizes) - 1) for i in range(len(variables)))
-    assert all(value(assertion, variables)(one) for assertion in assertions), (
-        said
-    )  # one job of the largest size, now worth more than 1
+    # one job of the largest size, now worth more than 1
+    assert all(value(assertion, variables)(one) for assertion in assertions), said
 
 
 # ---- what is refused, and names --------------------------------------------------------------------------------------
