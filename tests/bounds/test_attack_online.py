@@ -21,7 +21,6 @@ from bounds.views.attack import AttackedPolicy, online_answer, sentence, tables
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
-from fluid.simulation.run import AUTHORS_COMPILED_FROM
 from fluid.simulation.slotted.state import FIRST
 from fluid.simulation.state import QueueCommon, queue_fields, start
 from fluid.statistics import Interval
@@ -341,14 +340,7 @@ def test_loss_systems() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "compiled_from",
-    [10**9, pytest.param(AUTHORS_COMPILED_FROM, marks=pytest.mark.soak)],  # to compile takes longer than the runs here
-)
-def test_a_policy_of_an_author(
-    compiled_from: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("fluid.simulation.run.AUTHORS_COMPILED_FROM", compiled_from)
+def test_a_policy_of_an_author(capsys: pytest.CaptureFixture[str]) -> None:
     made = answer(["attack", f"{OWN}:WORST_FIT", "--kind", "online", "--evaluations", "3"], capsys)
     assert 0 < made["ratio_float"] <= 1
 

@@ -152,10 +152,12 @@ def test_nothing_is_lost_when_a_worker_dies(
     name: str, home: Path, dask_engine: str, dask_cluster: Any, of_this_machine: Callable[[str], Any]
 ) -> None:
     process = begun(f"{COMMANDS[name]} --json", dask_engine, home)
-    pids = {worker.worker_address: worker.pid for worker in dask_cluster.workers.values()}
     killed, end = None, time.monotonic() + 60
     while killed is None and time.monotonic() < end:
-        killed = next((a for a, state in [*dask_cluster.scheduler.workers.items()] if state.processing), None)
+        # one that an earlier test killed begins again meanwhile, under a new address
+        pids = {worker.worker_address: worker.pid for worker in dask_cluster.workers.values()}
+        busy = [address for address, state in [*dask_cluster.scheduler.workers.items()] if state.processing]
+        killed = next((address for address in busy if address in pids), None)
     assert killed is not None
     assert process.poll() is None
     os.kill(pids[killed], signal.SIGKILL)
