@@ -114,15 +114,14 @@ def test_every_answer_that_has_a_report_has_first_lines() -> None:
             assert headline.dispatch(KINDS[name].type()) is not headline.dispatch(object), name
 
 
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out what a report draws, for tests of what it says."""
+def draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what reports draw, where what they say is asked for."""
     monkeypatch.setattr("bounds.views.report._svg", lambda _panel, _prefix: "<svg></svg>")
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any]) -> None:
+def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The words of the sentence do not decide it."""
+    draw_nothing(monkeypatch)
 
     def first_of(document: dict[str, Any]) -> str:
         (first,) = re.findall(r'<p class="first">(.*?)</p>', report_page(document, "packproof plan LOG"), re.DOTALL)
@@ -135,8 +134,8 @@ def test_a_log_is_in_doubt_where_the_record_says_so(answers: dict[str, Any]) -> 
     assert first_of(doubted).endswith("The log is in doubt.")
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_the_date_of_a_log_is_shown(answers: dict[str, Any]) -> None:
+def test_the_date_of_a_log_is_shown(answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_nothing(monkeypatch)
     for name in ("plan", "log"):
         page = report_page(answers[name], answers[name]["made"]["command"])
         assert "The log begins on 2026-05-04 and lasts" in page
@@ -177,7 +176,7 @@ def test_the_report_of_a_plan_shows_what_servers_hold(answers: dict[str, Any], m
     assert "<!-- 16 web.small + 4 db.large -->" in page
     without = copy.deepcopy(answers["plan"])
     del without["certificate"]["evidence"]["servers"]["columns"]
-    monkeypatch.setattr("bounds.views.report._svg", lambda _panel, _prefix: "<svg></svg>")
+    draw_nothing(monkeypatch)
     assert "servers holds" not in report_page(without, "packproof plan LOG")
 
 

@@ -151,17 +151,17 @@ def test_the_answer_is_that_of_this_machine(
 def test_nothing_is_lost_when_a_worker_dies(
     name: str, home: Path, dask_engine: str, dask_cluster: Any, of_this_machine: Callable[[str], Any]
 ) -> None:
-    process = begun(f"{COMMANDS[name]} --json", dask_engine, home)
-    killed, end = None, time.monotonic() + 60
-    while killed is None and time.monotonic() < end:
-        # one that an earlier test killed begins again meanwhile, under a new address
-        pids = {worker.worker_address: worker.pid for worker in dask_cluster.workers.values()}
-        busy = [address for address, state in [*dask_cluster.scheduler.workers.items()] if state.processing]
-        killed = next((address for address in busy if address in pids), None)
-    assert killed is not None
-    assert process.poll() is None
-    os.kill(pids[killed], signal.SIGKILL)
-    assert answer(process) == of_this_machine(name)
+    with begun(f"{COMMANDS[name]} --json", dask_engine, home) as process:
+        killed, end = None, time.monotonic() + 60
+        while killed is None and time.monotonic() < end:
+            # one that an earlier test killed begins again meanwhile, under a new address
+            pids = {worker.worker_address: worker.pid for worker in dask_cluster.workers.values()}
+            busy = [address for address, state in [*dask_cluster.scheduler.workers.items()] if state.processing]
+            killed = next((address for address in busy if address in pids), None)
+        assert killed is not None
+        assert process.poll() is None
+        os.kill(pids[killed], signal.SIGKILL)
+        assert answer(process) == of_this_machine(name)
     assert killed not in dask_cluster.scheduler.workers
 
 
