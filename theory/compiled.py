@@ -191,7 +191,8 @@ def bound(function: F, /, *, checked: bool = False, allocating: bool = False, **
     def marked(copy: FunctionType) -> FunctionType:
         options = copy.__dict__.get("compiled_with", STEP) | more
         if not copy.__code__.co_filename.startswith(OURS):
-            # numba imports the modules that stored code names: those of authors have other names as they are read
+            # numba imports the modules that stored code names, and those of authors have other names as they are read;
+            # it tells functions apart by module and name
             copy.__module__ = __name__
             copy.__qualname__ += f"-{digest_of(copy, options)}"
         return _marked(copy, options)

@@ -98,6 +98,25 @@ def test_branching_alone_has_bounds_on_both_sides(seed: int, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("seed", range(30))
+def test_configurations_stand_by_their_reduced_cost(seed: int) -> None:
+    """None is below zero at an optimal vertex, and those that it uses come first."""
+    kinds, demands, need, offers, spare = catalogue_of(seed)
+    program = cheapest._Program(pooled([(1, capacity) for capacity in kinds], demands), offers, need, spare)
+    most = sum(need)
+    vertex = program.on(cheapest._Node((0,) * len(offers), tuple(cheapest.working(one, spare, most) for one in offers)))
+    if vertex is not None:
+        slots, servers = vertex.dual[: len(need)], vertex.dual[len(need) :]
+        costs = [
+            servers[p] - sum((price * n for price, n in zip(slots, k, strict=True)), Fraction(0))
+            for p, k in program.ranked(vertex)
+        ]
+        assert costs == sorted(costs)
+        used = program.columns.amounts(vertex.primal)
+        assert costs[: len(used)] == [0] * len(used)
+        assert len(costs) == len(list(program.columns.items()))
+
+
+@pytest.mark.parametrize("seed", range(30))
 def test_small_catalogues_cost_what_brute_force_says(seed: int) -> None:
     kinds, demands, need, offers, spare = catalogue_of(seed)
     instance = pooled([(1, capacity) for capacity in kinds], demands)
