@@ -17,10 +17,12 @@ from bounds.cli.apart import runs_code
 ROOT = Path(__file__).parents[2]
 FILE = """
 import os, signal, time
+from pathlib import Path
 from packproof import Policy, simulation
 def prepare(setting): return simulation.Common(**simulation.common(setting))
 def refuse(state, job_type, draws): return -1
 def wait(state, job_type, draws):
+    Path(__file__).with_name("at-work").touch()
     time.sleep(0.05)
     return -1
 def ending(state, job_type, draws): os._exit(0)
@@ -29,6 +31,14 @@ X, WAIT, ENDING, CRASH = (
     Policy("x", "loss", prepare, place, simulation.nothing_to_depart, simulation.nothing_to_refresh)
     for place in (refuse, wait, ending, crash)
 )
+"""
+RULE = """
+import time
+from pathlib import Path
+def rule(items, capacity):
+    while True:
+        Path(__file__).with_name("at-work").touch()
+        time.sleep(0.05)
 """
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
@@ -42,6 +52,15 @@ def begun(name: str, folder: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         called, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def is_at_work(folder: Path) -> bool:
+    """Wait until the code in the folder works, a minute at the most."""
+    (sign := folder / "at-work").unlink(missing_ok=True)
+    end = time.monotonic() + 60
+    while not sign.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return sign.exists()
 
 
 @pytest.mark.parametrize(("name", "how"), [("ENDING", "with status 0"), ("CRASH", "by signal SIGSEGV")])
@@ -65,7 +84,7 @@ def test_the_answer_is_that_of_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupts_are_handed_on(number: int, tmp_path: Path) -> None:
     process = begun("WAIT", tmp_path)
-    time.sleep(4.0)
+    assert is_at_work(tmp_path)
     process.send_signal(number)
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
@@ -86,20 +105,20 @@ def are_stopped(processes: list[int]) -> set[bool]:
 @pytest.mark.parametrize("command", ["simulate", "attack"])
 def test_ctrl_z_stops_the_code_as_well(command: str, tmp_path: Path) -> None:
     if command == "simulate":
-        process, depth = begun("WAIT", tmp_path), 2
+        process = begun("WAIT", tmp_path)
     else:
-        (tmp_path / "rule.py").write_text("import time\ndef rule(items, capacity): time.sleep(100)\n")
+        (tmp_path / "rule.py").write_text(RULE)
         words = [sys.executable, "packproof.py", "attack", f"{tmp_path / 'rule.py'}:rule", "--kind", "items"]
-        process, depth = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True), 2
+        process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert is_at_work(tmp_path)
+    assert len(descendants(process.pid)) == 2
     for number, stopped in ((signal.SIGTSTP, True), (signal.SIGCONT, False)):
         end = time.monotonic() + 60
-        while len(descendants(process.pid)) < depth and time.monotonic() < end:
-            time.sleep(0.1)
-        time.sleep(2.0)  # until the last of them has begun its work
         process.send_signal(number)
         while are_stopped(descendants(process.pid)) != {stopped} and time.monotonic() < end:
             time.sleep(0.1)
         assert are_stopped(descendants(process.pid)) == {stopped}
+    assert is_at_work(tmp_path)  # it goes on
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
@@ -108,7 +127,7 @@ def test_ctrl_z_stops_the_code_as_well(command: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the system sees to it on Linux alone")
 def test_nothing_is_left_where_the_process_is_killed(tmp_path: Path) -> None:
     process = begun("WAIT", tmp_path)
-    time.sleep(4.0)
+    assert is_at_work(tmp_path)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     assert len(children) == 1
     process.kill()

@@ -30,15 +30,15 @@ psutil = pytest.importorskip("psutil", reason="without psutil loky does not look
 KEPT: list[bytes] = []
 
 
-def _keep(megabytes: int) -> tuple[int, Any]:
-    """Keep some memory, as claims keep what other claims ask for, for longer than loky waits between two looks."""
+def _keep(megabytes: int, seconds: float) -> tuple[int, Any]:
+    """Keep some memory, as claims keep what other claims ask for; loky looks at it after a second."""
     KEPT.append(b"1" * (megabytes << 20))
-    time.sleep(1.1)
+    time.sleep(seconds)
     return os.getpid(), len(KEPT)
 
 
 def test_a_worker_that_keeps_memory_stays(recwarn: pytest.WarningsRecorder) -> None:
-    done = dict(run_all(_keep, [(1,), (1,), (320,), (320,), (1,), (1,)], workers=2))
+    done = dict(run_all(_keep, [(1, 0.3)] * 2 + [(320, 1.1)] * 2 + [(1, 0.3)] * 2, workers=2))
     assert len({process for process, _ in done.values()}) == 2
     assert not [str(one.message) for one in recwarn if "worker stopped" in str(one.message)]
 
