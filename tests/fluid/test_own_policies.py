@@ -405,6 +405,8 @@ def test_what_numba_cannot_compile_is_tried_once(
     scenario = LossScenario(additive([12], [[5], [7]], [1, 1], [1, 1]), 20, 20.0, 0.0)
     runs = [run_once(odd, scenario, seed_of(1, 0)) for _ in range(2)]
     assert runs[0].events == runs[0].interpreted == runs[1].interpreted > 800
+    known = run_once(policy("first-fit"), scenario, seed_of(1, 0), python=True)
+    assert (runs[0].measures.jobs == known.measures.jobs).all()
     assert len(begun) == 1
     told = capfd.readouterr().err.splitlines()
     assert len(told) == 1

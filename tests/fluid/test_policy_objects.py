@@ -28,7 +28,7 @@ from fluid.simulation.state import (
     queue_fields,
     start,
 )
-from theory.compiled import step
+from theory.compiled import bound, step
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -179,18 +179,37 @@ def test_what_is_not_marked_or_not_reached_by_name_is_refused_before_a_run(words
         run_once(mine, LossScenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1)
 
 
-@pytest.mark.slow
+TWO = additive([12], [[5], [7]], [3, 4], [1, 1])
+RANDOM_FIT = Policy(
+    "random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh
+)
+"""It has a helper and makes an array."""
+
+
+def test_helpers_and_arrays_are_compiled_with_a_function() -> None:
+    """A compiled function chooses as it does as Python; `make soak` compiles it into the loop."""
+    state = prepared(RANDOM_FIT, Setting(TWO, 5))
+    compiled = bound(anywhere, checked=True, allocating=True)
+    found, expected = (
+        [place(state, 0, draws) for draws in [np.random.default_rng(1)] for _ in range(20)]
+        for place in (compiled, anywhere)
+    )
+    assert found == expected
+    assert set(found) == set(range(5))
+
+
+@pytest.mark.soak
 @pytest.mark.usefixtures("compiled_at_once")
 def test_helpers_and_arrays_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
-    """Compiled with a policy that makes an array, and Python with it: the path, and an exact chain like no other."""
-    mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
-    two = additive([12], [[5], [7]], [3, 4], [1, 1])
-    scenario = LossScenario(two, 2, 60.0, 5.0)
-    compiled, python = run_once(mine, scenario, 3), run_once(mine, scenario, 3, python=True)
+    scenario = LossScenario(TWO, 2, 60.0, 5.0)
+    compiled, python = run_once(RANDOM_FIT, scenario, 3), run_once(RANDOM_FIT, scenario, 3, python=True)
     assert (compiled.measures.jobs == python.measures.jobs).all()
+    assert compiled.interpreted < compiled.events
     assert "runs as Python" not in capsys.readouterr().err
-    fit = stationary_law(policy("first-fit"), two, 2).reward
-    law = stationary_law(mine, two, 2)
+
+
+def test_helpers_and_arrays_in_the_exact_chain() -> None:
+    fit, law = stationary_law(policy("first-fit"), TWO, 2).reward, stationary_law(RANDOM_FIT, TWO, 2)
     assert law.residual < 1e-12
     assert abs(law.reward - fit) > 1e-3  # another policy, and a sane one
     assert 0.9 * fit < law.reward < 1.1 * fit
