@@ -98,16 +98,28 @@ def scanning(state: Common, job_type: int, draws: Any) -> int:
     return -1
 
 
+def not_for_numba(state: Common, job_type: int, draws: Any) -> int:
+    able = {f"{server}": server for server in range(len(state.counts)) if fits(state, server, job_type)}
+    return min(able.values(), default=-1)
+
+
+def own_first_fit(place: Any) -> Policy:
+    return Policy("own", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
+
+
 @pytest.mark.usefixtures("compiled_at_once")
 def test_own_policies(capsys: pytest.CaptureFixture[str]) -> None:
     """First-fit as an author writes it takes the path of the one that is built in."""
-    own = Policy("own", "loss", lambda s: Common(**common(s)), scanning, nothing_to_depart, nothing_to_refresh)
     scenario = LossScenario(TWO, 6, 40.0, 5.0, service=Law("deterministic"))
-    mine, known = run_once(own, scenario, 4), run_once(policy("first-fit"), scenario, 4)
+    mine, known = (run_once(one, scenario, 4) for one in (own_first_fit(scanning), policy("first-fit")))
     assert (mine.measures.jobs == known.measures.jobs).all()
     assert "runs as Python" not in capsys.readouterr().err
-    law, known_law = (stationary_law(p, TWO, 2) for p in (own, policy("first-fit")))
-    assert law.reward == pytest.approx(known_law.reward, abs=1e-12)
+
+
+@pytest.mark.parametrize("place", [scanning, not_for_numba])
+def test_own_policies_in_the_exact_chain(place: Any) -> None:
+    law, known = (stationary_law(one, TWO, 2) for one in (own_first_fit(place), policy("first-fit")))
+    assert law.reward == pytest.approx(known.reward, abs=1e-12)
 
 
 def test_branching_goes_through_all_outcomes() -> None:

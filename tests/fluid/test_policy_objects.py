@@ -28,7 +28,7 @@ from fluid.simulation.state import (
     queue_fields,
     start,
 )
-from theory.compiled import bound, step
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -186,19 +186,7 @@ RANDOM_FIT = Policy(
 """It has a helper and makes an array."""
 
 
-def test_helpers_and_arrays_are_compiled_with_a_function() -> None:
-    """A compiled function chooses as it does as Python; `make soak` compiles it into the loop."""
-    state = prepared(RANDOM_FIT, Setting(TWO, 5))
-    compiled = bound(anywhere, checked=True, allocating=True)
-    found, expected = (
-        [place(state, 0, draws) for draws in [np.random.default_rng(1)] for _ in range(20)]
-        for place in (compiled, anywhere)
-    )
-    assert found == expected
-    assert set(found) == set(range(5))
-
-
-@pytest.mark.soak
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_at_once")
 def test_helpers_and_arrays_are_compiled_with_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
     scenario = LossScenario(TWO, 2, 60.0, 5.0)

@@ -43,24 +43,17 @@ def ran(folder: Path, *calls: tuple[str, float, bool | None]) -> Any:
     return json.loads(done.stdout)
 
 
-OURS, OWN = "first-fit", f"{EXAMPLES / 'own_policies.py'}:WORST_FIT"
-
-
-def test_short_runs_compile_nothing(tmp_path: Path) -> None:
-    """Neither a loop nor a preparation."""
-    runs = ran(tmp_path, *((name, 20.0, python) for name in (OURS, OWN) for python in (None, True)))
-    assert runs[::2] == runs[1::2]
-    assert all(interpreted == events and stored == 0 for events, interpreted, _, stored in runs)
-
-
-@pytest.mark.parametrize("name", [pytest.param(OURS, marks=pytest.mark.soak), OWN], ids=["ours", "own"])
+@pytest.mark.parametrize("name", ["first-fit", f"{EXAMPLES / 'own_policies.py'}:WORST_FIT"], ids=["ours", "own"])
 def test_the_path_is_the_same_however_it_runs(name: str, tmp_path: Path) -> None:
-    """Of packproof's policies, answers on record show it at each run of the tests (`tests/test_frozen.py`)."""
-    as_python, compiled, long = ran(tmp_path, (name, 20.0, True), (name, 20.0, False), (name, 1000.0, None))
-    events, interpreted, jobs, stored = compiled
-    assert events == as_python[0]
-    assert interpreted == (0 if name == OURS else 300)  # an author's policy begins as Python
-    assert jobs == as_python[2]
-    assert stored > 0
-    assert long[1] == interpreted
+    calls = [(name, 20.0, python) for python in (None, True, False)]
+    by_choice, as_python, compiled, long = ran(tmp_path, *calls, (name, 1000.0, None))
+    events, interpreted, jobs, stored = by_choice
+    assert interpreted == events
+    assert stored == 0  # nothing was compiled, neither loop nor preparation
+    assert as_python == by_choice
+    assert compiled[0] == events
+    assert compiled[1] == (0 if name == "first-fit" else 300)  # an author's policy begins as Python
+    assert compiled[2] == jobs
+    assert compiled[3] > 0
+    assert long[1] == compiled[1]
     assert long[0] > 100_000
